@@ -31,12 +31,11 @@
  *   EDIT, DTW  value [R + 1]            M of the last column, entry 0 is row i - 1
  *   ROWS       value [columns]          the last row of the tile
  *   INTERVAL   value [R][columns]       the tile, zero where a >= b
- *   PARTITION  f64   first sweep, lo[2] = 0: exponents of the tiles; V, S and M; D and R of the first
- *                                       row, D of the last column; F of the columns, G of the rows,
- *                                       and their exponents, 0 where lo[0] > 0, hi[1] < N. Second
- *                                       sweep: exponents, oV and oD; oR of the last row, oS of the first
- *                                       column; F[n] as a number and its exponent. What these are:
- *                                       dp_cpu_partition.h
+ *   PARTITION  f64, of the first sweep, lo[2] = 0: exponents of tiles; V, S and M; D and R of the
+ *              first row, D of the last column; F of the columns, G of the rows, and their
+ *              exponents, 0 where lo[0] > 0, hi[1] < N. Of the second: exponents, oV and oD; oR of
+ *              the last row, oS of the first column; F[n] as a number and its exponent. What these
+ *              are: dp_cpu_partition.h
  *   FOLD       i32   [2 R columns + 2 columns + R]  V and M of the tile, both [R][columns] and zero
  *                                       where a >= b; D of its first row and of its last column;
  *                                       F of its columns, 0 where lo[0] > 0. M and D as -M, -D,
@@ -172,7 +171,8 @@ typedef struct dp_params {
  *   path   OUT LIST i64 [.][.]     RECOVER: the solution, appended by the family's finish; fold and
  *                                  partition also structure, partition pairs, probabilities, paired
  *   table  OUT GATHER type; streamed for TABLE, in memory and hidden for RECOVER of intervals:
- *          [n + 1][m + 1] with boundary; [n][m] DTW, STAGECOACH; X [posts][posts] intervals; [n][n] partition
+ *          [n + 1][m + 1] with boundary; [n][m] DTW, STAGECOACH; X [posts][posts] intervals;
+ *          [n][n] partition
  * goal is always there, the others as problem and mode ask; dp_field finds them.
  *
  * Steps of a walk (tsl_backend.traceback), from the end of the solution to its beginning:

@@ -111,7 +111,7 @@ static int64_t outside_id(int64_t boxes, int64_t r, int64_t d) {
   return boxes * (boxes + 1) / 2 + later * (later + 1) / 2 + r;
 }
 
-/** Outside: tiles inside (k, i), (i, j) and (j, k); outside (k, j) and (i, k), and (i - 1, j + 1). */
+/** Outside: tiles inside (k, i), (i, j) and (j, k); outside (k, j), (i, k), (i - 1, j + 1). */
 static int64_t before_outside(const dp_params *p, const tsl_unit *u, int64_t *list, int64_t room) {
   const int64_t boxes = tsl_divide_up(dp_posts(p), DP_BOX), i = u->lo[0] / DP_BOX;
   const int64_t j = u->lo[1] / DP_BOX;

@@ -305,7 +305,7 @@ typedef struct dp_cpu_partition_input {
   double kt;           /**< of the temperature, in 0.01 kcal/mol */
 } dp_cpu_partition_input;
 
-/** Sums over the structures of letters between two posts, inside and outside (dp_cpu_partition.h). */
+/** Sums over the structures of letters between two posts, and outside (dp_cpu_partition.h). */
 typedef struct dp_cpu_partition dp_cpu_partition;
 
 /** Open and begin; the input is copied. Memory: 20 posts^2 bytes. */

@@ -1,5 +1,5 @@
-/* Lists of what the pairs of a sequence add to loops, for all columns; included once by each engine of
- * foldings. No guard. Wanted of the includer:
+/* Lists of what the pairs of a sequence add to loops, for all columns; included once by each engine
+ * of foldings. No guard. Wanted of the includer:
  *
  *   LOOPS               struct with the members that dp_cpu_fold and dp_cpu_partition share
  *   LOOPS_NUMBER        of its lists

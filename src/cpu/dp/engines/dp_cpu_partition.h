@@ -12,7 +12,7 @@
  *   M[a][b]  stems, one or more: D + R
  *   F[b]     letters 0..b-1, anything; G[a]: letters a..n-1
  *
- * Each structure is counted once. Outside, derivatives of ln F[n] by these, of the same names with o:
+ * Each structure is counted once. Outside, derivatives of ln F[n] by these, their names with o:
  *
  *   oD[a][b] = closing(a-1, b+1) oV[a-1][b+1] + oM[a][b]
  *   oM[a][b] = sum over k > b of oD[a][k] S[b][k]
@@ -25,9 +25,9 @@
  * row, oS of its first column.
  *
  * Scaling: a tile holds its sums times 2^-e, those outside times 2^e, with an exponent e for each
- * tile, so that its largest number is near 2^PART_HIGH. Scaling by powers of two is exact: there is no
- * factor to be guessed, and nothing overflows however long the sequence is. Numbers within a tile
- * differ by what 128 letters can give, 2^730 at most with measured energies.
+ * tile, so that its largest number is near 2^PART_HIGH. Scaling by powers of two is exact: there is
+ * no factor to be guessed, and nothing overflows however long the sequence is. Numbers within a
+ * tile differ by what 128 letters can give, 2^730 at most with measured energies.
  */
 #ifndef TSL_CPU_DP_CPU_PARTITION_H
 #define TSL_CPU_DP_CPU_PARTITION_H
@@ -130,8 +130,8 @@ void partition_whole(dp_cpu_partition *f);
 void partition_prefix(dp_cpu_partition *f, int64_t j);
 void partition_suffix(dp_cpu_partition *f, int64_t i);
 
-/** Row r of the windows of a tile, n columns from column `at` on: v scale, and times what the pairs of
- *  row a and columns b.. add to a loop of each kind. @param[in] neighbour  of letter a */
+/** Row r of the windows of a tile, n columns from column `at` on: v scale, and times what the pairs
+ *  of row a and columns b.. add to a loop of each kind. @param[in] neighbour  of letter a */
 void partition_window(const dp_cpu_partition *f, partition_scratch *s, const fold_list kinds[4],
                       int64_t r, int at, int64_t a, int neighbour, int64_t b, int n,
                       const double *v, double scale);

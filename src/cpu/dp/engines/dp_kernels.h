@@ -175,10 +175,10 @@ typedef struct dp_partition_costs {
   double generic[RNA_LOOP + 1][RNA_LOOP + 1], one[RNA_LOOP + 1], bulge[RNA_LOOP + 1], two_three;
 } dp_partition_costs;
 
-/** Row a of a tile of sums over loops of two pairs, of which this is one. Lists have DP_SIDE values. */
+/** Row a of a tile of sums over loops of this pair and another. Lists have DP_SIDE values. */
 typedef struct dp_partition_row {
   /** The other pairs' sums and what these pairs add to a loop of that kind: [][DP_FOLD_LD] from row
-   *  a and the tile's first column on; DP_FOLD_HALO rows and columns the way of step are readable. */
+   *  a and the tile's first column on; DP_FOLD_HALO rows and columns the way of step are there. */
   const double *window[DP_FOLD_WINDOWS];
   int64_t step; /**< 1: the other pairs are inside, rows below, columns before; -1: outside */
   const double *own[DP_FOLD_PLAIN]; /**< what this pair adds */

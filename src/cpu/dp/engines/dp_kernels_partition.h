@@ -1,5 +1,5 @@
-/* Sums over structures of one SIMD level; see dp_partition_row in dp_kernels.h. No guard. Products and
- * sums are rounded one by one, in one order, so that all levels have the same bits. */
+/* Sums over structures of one SIMD level; see dp_partition_row in dp_kernels.h. No guard. Products
+ * and sums are rounded one by one, in one order, so that all levels have the same bits. */
 
 #define PART_LANES ((int)(VECTOR_BYTES / sizeof(double)))
 #define PART_WIDE (DP_SIDE / PART_LANES < 8 ? DP_SIDE / PART_LANES : 8) /* vectors of a block */

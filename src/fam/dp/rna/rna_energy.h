@@ -3,8 +3,8 @@
  * Energies of the loops of an RNA's secondary structure in 0.01 kcal/mol: the nearest-neighbour
  * model (Mathews 2004) as ViennaRNA evaluates it (Lorenz 2011), without coaxial stacking.
  *
- * The loops are written once, in rna_loops.h, for two sets of energies: rna_energy in whole numbers,
- * of which a minimum is taken, and rna_exact in doubles, not rounded, for sums over structures.
+ * The loops are written once, in rna_loops.h, for two sets of energies: rna_energy in whole
+ * numbers, of which a minimum is taken, and rna_exact in doubles, not rounded, for sums.
  *
  * Letters are 0 any other, 1 A, 2 C, 3 G, 4 U; pairs 0 none, 1 CG, 2 GC, 3 GU, 4 UG, 5 AU, 6 UA. A
  * pair seen from inside a loop that it opens is the pair of its letters the other way round.
