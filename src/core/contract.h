@@ -192,11 +192,11 @@ enum { TSL_MAX_RESULTS = 48, TSL_PHASES_AHEAD = 8 };
 typedef struct tsl_summary {
   tsl_result results[TSL_MAX_RESULTS];
   int n_results;
-  bool valid;       /**< verdict VALID or INVALID */
-  bool unfinished;  /**< INVALID, and more phases could mend it: a checkpoint is kept */
-  int32_t phase;    /**< unfinished: the STATE fields are as before this phase (family.restore) */
-  bool other_work;  /**< units of the last phase did other work: no calibration learns from it */
-  char reason[256]; /**< why invalid; empty otherwise */
+  bool valid;      /**< verdict VALID or INVALID */
+  bool unfinished; /**< INVALID, and more phases could mend it: a checkpoint is kept */
+  int32_t phase;   /**< unfinished: the STATE fields are as before this phase (family.restore) */
+  bool other_work; /**< units of the last phase did other work: no calibration learns from it */
+  char reason[256], text[256]; /**< why invalid; lines to print below the results; or empty */
 } tsl_summary;
 
 /** Append a line; ignored when full. */

@@ -1,7 +1,7 @@
-"""Energies of RNA structures, written from the definition of the loops: the truth of dp_fold.py.
+"""Energies of RNA structures, written from the definition of the loops: the truth of dp_fold.py and dp_partition.py.
 
     read(path)                              a parameter file, {section: list of numbers}
-    Model(file, celsius, dangles)           energies at a temperature
+    Model(file, celsius, dangles, exact)    energies at a temperature; exact: not rounded, ends of stems smooth
     Model.energy(letters, pairs)            of a structure, 0.01 kcal/mol; None: forbidden
     structures(letters, may_pair)           all structures of a short sequence, as sets of pairs
 """
@@ -26,8 +26,8 @@ def number(word):
 
 
 class Model:
-    def __init__(self, sections, celsius=37, dangles=2):
-        self.sections, self.dangles = sections, dangles
+    def __init__(self, sections, celsius=37, dangles=2, exact=False):
+        self.sections, self.dangles, self.exact = sections, dangles, exact
         self.factor = (celsius + 273.15) / 310.15
         self.tables = {name: self.scaled(name) for name in sections if name + "_enthalpies" in sections}
         cu, cu_h, cc, cc_h, ci, ci_h = map(int, sections["ML_params"])
@@ -46,7 +46,16 @@ class Model:
     def at(self, energy, enthalpy):
         if energy >= LIMIT or enthalpy >= LIMIT:
             return LIMIT
-        return int(enthalpy - (enthalpy - energy) * self.factor)
+        value = enthalpy - (enthalpy - energy) * self.factor
+        return value if self.exact else int(value)
+
+    def lowered(self, value):
+        """Never a cost; exact: as ViennaRNA smooths it for sums over structures."""
+        if not self.exact or -value / 10 < -1.2283697:
+            return min(value, 0)
+        if -value / 10 > 0.8660254:
+            return value
+        return -3.8490018 * (math.sin(-value / 10 - 0.34242663) + 1) ** 2
 
     def scaled(self, name):
         both = zip(self.sections[name], self.sections[name + "_enthalpies"])
@@ -67,14 +76,14 @@ class Model:
     def outside(self, name, pair, x, y):
         """A stem's neighbours outside of it; never a cost, and nothing without dangles."""
         if self.dangles == 0 or (x is None and y is None):
-            value = 0
-        elif y is None:
+            return self.end(pair)
+        if y is None:
             value = self.look("dangle5", PAIRS.index(pair), LETTERS.index(x), dims=(7, 5))
         elif x is None:
             value = self.look("dangle3", PAIRS.index(pair), LETTERS.index(y), dims=(7, 5))
         else:
             value = self.mismatch(name, pair, x, y)
-        return min(value, 0) + self.end(pair)
+        return self.lowered(value) + self.end(pair)
 
     def hairpin(self, s):
         size, pair = len(s) - 2, s[0] + s[-1]
@@ -84,7 +93,8 @@ class Model:
             return self.special[s]
         energy = self.tables["hairpin"][min(size, 30)]
         if size > 30:
-            energy += int(self.logarithm * math.log(size / 30))
+            beyond = self.logarithm * math.log(size / 30)
+            energy += beyond if self.exact else int(beyond)
         return energy + (self.end(pair) if size == 3 else self.mismatch("hairpin", pair, s[1], s[-2]))
 
     def small(self, name, first, second, *letters):

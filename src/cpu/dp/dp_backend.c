@@ -32,7 +32,9 @@ static tsl_err open_engine(tsl_worker *w, const tsl_device *device) {
   if (w->dp.c.p->engine == DP_ROWS)
     return dp_rows_open(&w->dp.rows, &w->dp.c, &dp_engine_sweep_cpu, false);
   if (w->dp.c.p->engine == DP_INTERVAL)
-    return dp_boxes_open(&w->dp.boxes, &w->dp.c, &dp_engine_triangle_cpu);
+    return dp_boxes_open(&w->dp.boxes, &w->dp.c,
+                         w->dp.c.p->problem == DP_PARTITION ? &dp_engine_partition_cpu
+                                                            : &dp_engine_triangle_cpu);
   dp_bands_open(&w->dp.bands, &w->dp.c, band_engine(w->dp.c.p), 1);
   return TSL_OK;
 }

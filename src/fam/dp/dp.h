@@ -15,7 +15,8 @@
  *              columns lo[1]+1..hi[1]
  *   ROWS       items from 0, which are rows lo[0]+1..hi[0] of the table, and columns 0..m of the
  *              table; STAGECOACH: stages 1..n-1 and states 0..m-1
- *   INTERVAL   posts a and b, multiples of DP_BOX or the last post; see below
+ *   INTERVAL   posts a and b, multiples of DP_BOX or the last post; see below. PARTITION: lo[2] is
+ *              the sweep: 0 inside of a and b, from the diagonal on, 1 outside, towards it
  *
  * Its lane (a strip of columns, or a tile of the triangle) belongs to one rank for the whole phase;
  * its stage orders the lanes in time. See contract.h, WAVE.
@@ -30,6 +31,11 @@
  *   EDIT, DTW  value [R + 1]            M of the last column, entry 0 is row i - 1
  *   ROWS       value [columns]          the last row of the tile
  *   INTERVAL   value [R][columns]       the tile, zero where a >= b
+ *   PARTITION  f64, of the first sweep, lo[2] = 0: exponents of tiles; V, S and M; D and R of the
+ *              first row, D of the last column; F of the columns, G of the rows, and their
+ *              exponents, 0 where lo[0] > 0, hi[1] < N. Of the second: exponents, oV and oD; oR of
+ *              the last row, oS of the first column; F[n] as a number and its exponent. What these
+ *              are: dp_cpu_partition.h
  *   FOLD       i32   [2 R columns + 2 columns + R]  V and M of the tile, both [R][columns] and zero
  *                                       where a >= b; D of its first row and of its last column;
  *                                       F of its columns, 0 where lo[0] > 0. M and D as -M, -D,
@@ -119,6 +125,8 @@ enum {
  *   nussinov      letters      n            u8 [n] letters, 0..3 = A C G U, others above
  *   fold          letters      n            u8 [n] the same    i32 [] rna_energy
  *                                           field C: i32 [n + 1] energies of hairpins by size
+ *   partition     letters      n            u8 [n] the same    f64 [] rna_exact
+ *                                           field C: f64 [n + 1] energies of hairpins by size
  *   recurrence    rows - 1     columns - 1  u8 [] dp_equation  and more fields, dp_recur_problem.h
  *
  * Types: i32 for sequences, i64 for knapsacks, binomial and matrix_chain; search_tree i64, f64; dtw
@@ -146,6 +154,8 @@ typedef struct dp_params {
   int64_t modulus;                 /**< BINOMIAL: prime or not, > 0; 0: exact in i64 */
   int64_t insert, remove, replace; /**< EDIT: costs >= 0 */
   int64_t budget;                  /**< RECOVER: bytes of memory that a rank may use for it */
+  double kt;                       /**< PARTITION: kcal/mol */
+  double threshold;                /**< PARTITION: least probability of a pair that is listed */
   letters_scores scores;           /**< GLOBAL, LOCAL */
 } dp_params;
 
@@ -158,9 +168,11 @@ typedef struct dp_params {
  *          LOCAL: (score, i, j) of the best cell of a lane with smallest i, then j (from 1), 0 when
  *          none is positive. STAGECOACH: (cost as the bits of goal's type, stage n - 1, state) of
  *          the cheapest last state. Free ends: dp_ends.h
- *   path   OUT LIST i64 [.][.]     RECOVER: the solution, appended by the family's finish
+ *   path   OUT LIST i64 [.][.]     RECOVER: the solution, appended by the family's finish; fold and
+ *                                  partition also structure, partition pairs, probabilities, paired
  *   table  OUT GATHER type; streamed for TABLE, in memory and hidden for RECOVER of intervals:
- *          [n + 1][m + 1] with boundary; [n][m] DTW, STAGECOACH; X [posts][posts] intervals
+ *          [n + 1][m + 1] with boundary; [n][m] DTW, STAGECOACH; X [posts][posts] intervals;
+ *          [n][n] partition
  * goal is always there, the others as problem and mode ask; dp_field finds them.
  *
  * Steps of a walk (tsl_backend.traceback), from the end of the solution to its beginning:
@@ -301,9 +313,10 @@ static inline bool dp_pairs(const dp_params *p, int x, int y) {
   return x + y == 3 || (p->wobble && x + y == 5 && x != y && x < 4 && y < 4);
 }
 
-/** A box of an interval problem's pairs of posts: a in [lo[0], hi[0]), b in [lo[1], hi[1]). */
+/** A box of an interval problem's pairs of posts: a in [lo[0], hi[0]), b in [lo[1], hi[1]); lo[2]:
+ *  the sweep, as of the unit. */
 typedef struct dp_box {
-  int64_t lo[2], hi[2];
+  int64_t lo[3], hi[3];
 } dp_box;
 
 /** The lane of a column of a wavefront (from 0) or sweep. @param[in] units  all tiles, shape [n] */

@@ -107,13 +107,19 @@ const tsl_key dp_keys[] = {
     {"wobble", TSL_KEY_BOOL, AT(wobble), "yes", 0, 0, NULL, NULL, 0,
      "Nussinov: G pairs with U as well."},
     {"parameters", TSL_KEY_TEXT, AT(parameters), "", 0, 0, NULL, NULL, 0,
-     "Fold: file of energies in ViennaRNA's format 2.0, relative to the deck's folder."},
+     "Fold, partition: file of energies in ViennaRNA's format 2.0, relative to the deck's folder."},
     {"temperature", TSL_KEY_REAL, AT(temperature), "37", 0, 100, NULL, NULL, 0,
-     "Fold: degrees Celsius; energies are moved there by the file's enthalpies."},
+     "Fold, partition: degrees Celsius; energies are moved there by the file's enthalpies."},
     {"dangles", TSL_KEY_INT, AT(dangles), "2", 0, 2, NULL, NULL, 0,
-     "Fold: 2: letters next to stems of multiloops and outside count; 0: they do not."},
+     "Fold, partition: 2: letters next to stems of multiloops and outside count; 0: they do not."},
     {"structure", TSL_KEY_TEXT, AT(structure), "", 0, 0, NULL, NULL, 0,
-     "Fold, mode recover: file for letters, dots and brackets; relative to the working folder."},
+     "Fold, partition, mode recover: file for letters, dots and brackets; relative to the working "
+     "folder."},
+    {"threshold", TSL_KEY_REAL, AT(threshold), "1e-5", 0, 1, NULL, NULL, 0,
+     "Partition, mode recover: least probability of a pair that is listed and plotted."},
+    {"dot_plot", TSL_KEY_TEXT, AT(dot_plot), "", 0, 0, NULL, NULL, 0,
+     "Partition, mode recover: PostScript file with the pairs' probabilities and the centroid; "
+     "relative to the working folder."},
     {"recover", TSL_KEY_CHOICE, AT(recover), "device", 0, 0, recover_words, NULL, 0,
      "Where the solution is recovered: where the table is, or on the host."},
     {"memory", TSL_KEY_BYTES, AT(memory), "1 GiB", 1 << 16, 0x1p50, NULL, NULL, 0,
@@ -130,16 +136,17 @@ const tsl_key dp_keys[] = {
 
 /** Keys that a row of dp_ready.def must name, in the order in which they are looked at. */
 static const char *const used_keys[] = {
-    "a",         "b",          "weights",     "values",   "dimensions", "keys",   "gaps",
-    "returns",   "costs",      "start",       "capacity", "n",          "k",      "modulus",
-    "edit",      "scores",     "alphabet",    "distance", "span",       "wobble", "type",
-    "table",     "data",       "constants",   "boundary", "cell",       "goal",   "pattern",
-    "interpret", "parameters", "temperature", "dangles",  "recover",    "memory", "alignment",
-    "structure", "band",       "free_ends"};
+    "a",         "b",          "weights",     "values",    "dimensions", "keys",   "gaps",
+    "returns",   "costs",      "start",       "capacity",  "n",          "k",      "modulus",
+    "edit",      "scores",     "alphabet",    "distance",  "span",       "wobble", "type",
+    "table",     "data",       "constants",   "boundary",  "cell",       "goal",   "pattern",
+    "interpret", "parameters", "temperature", "dangles",   "recover",    "memory", "alignment",
+    "structure", "band",       "free_ends",   "threshold", "dot_plot"};
 
 static bool of_recovery(const char *key) {
   return strcmp(key, "recover") == 0 || strcmp(key, "memory") == 0 ||
-         strcmp(key, "alignment") == 0 || strcmp(key, "structure") == 0;
+         strcmp(key, "alignment") == 0 || strcmp(key, "structure") == 0 ||
+         strcmp(key, "threshold") == 0 || strcmp(key, "dot_plot") == 0;
 }
 
 /** Is the word in the list? */

@@ -11,6 +11,9 @@
 #include "dp_recur_deck.h"
 #include "dp_recur_problem.h"
 
+/** Most letters of an RNA whose structure the summary shows. */
+enum { DP_SHOWN_LETTERS = 100 };
+
 /** Section `dp:`; the keys and their meaning are in dp_deck.c. */
 typedef struct dp_deck {
   int32_t problem, mode, recover, alphabet, distance, band, free_ends;
@@ -24,9 +27,11 @@ typedef struct dp_deck {
   letters_scores_deck scores;
   char *alignment;    /**< text file with the alignment */
   char *parameters;   /**< FOLD: file of energies */
-  char *structure;    /**< FOLD: text file with dots and brackets */
-  double temperature; /**< FOLD: degrees Celsius */
-  int64_t dangles;    /**< FOLD: 0 or 2 */
+  char *structure;    /**< FOLD, PARTITION: text file with dots and brackets */
+  char *dot_plot;     /**< PARTITION: PostScript file with the pairs */
+  double temperature; /**< FOLD, PARTITION: degrees Celsius */
+  int64_t dangles;    /**< FOLD, PARTITION: 0 or 2 */
+  double threshold;   /**< PARTITION: least probability of a pair that is listed */
   dp_recur_deck recur;
   bool interpret;
 } dp_deck;
@@ -48,7 +53,7 @@ tsl_err dp_add_output(tsl_problem *problem, const tsl_field *ask, const char *na
 typedef tsl_err dp_loader(const tsl_deck *deck, dp_deck *s, tsl_problem *problem);
 typedef void dp_scorer(const tsl_problem *problem);
 dp_loader dp_load_binomial, dp_load_sack, dp_load_allotment, dp_load_stagecoach, dp_load_texts,
-    dp_load_dtw, dp_load_chain, dp_load_tree, dp_load_nussinov, dp_load_fold;
+    dp_load_dtw, dp_load_chain, dp_load_tree, dp_load_nussinov, dp_load_fold, dp_load_partition;
 dp_scorer dp_rescore_lcs, dp_rescore_alignment, dp_rescore_sack, dp_rescore_allotment,
     dp_rescore_stagecoach, dp_rescore_dtw;
 
@@ -72,9 +77,15 @@ typedef struct dp_own {
   int64_t begin[2]; /**< i, j of the solution's first letters or cell, set by dp_finish */
   int64_t end[2];   /**< i, j of its last ones, where the walk began; free ends: in all modes */
   int32_t alphabet;
-  dp_sequence a, b;     /**< what they are called, and with an alignment their letters; no codes */
-  char *alignment;      /**< file to write, owned by the deck; NULL none */
-  char *structure;      /**< the same of a folding */
+  dp_sequence a, b; /**< what they are called, and with an alignment their letters; no codes */
+  char *alignment;  /**< file to write, owned by the deck; NULL none */
+  char *structure;  /**< the same of a folding */
+  char *dot_plot;   /**< the same of its pairs */
+  struct rna_energy *energy; /**< PARTITION: rounded, for the energy of the centroid */
+  int32_t *sizes;            /**< PARTITION: the same of hairpins, [n + 1] */
+  int64_t centroid; /**< PARTITION: its energy, 0.01 kcal/mol; RNA_HIGH and above: it has none */
+  double distance;  /**< PARTITION: expected pairs in which a structure differs from it */
+  char shown[2 * DP_SHOWN_LETTERS + 2]; /**< letters and structure, a line each; empty: too long */
   char mismatch[160];   /**< why the recovered solution does not attain the goal; empty: it does */
   dp_attempts attempts; /**< at bands of diagonals */
   dp_recur *recur;      /**< RECURRENCE */
@@ -113,6 +124,17 @@ void dp_end_of(const tsl_problem *problem, int64_t end[3]);
 
 /** Recover an interval problem's solution from the table, score it, give it to store. */
 tsl_err dp_recover_interval(tsl_problem *problem, const tsl_field_rows *store);
+
+/** PARTITION: fields of mode recover. */
+tsl_err dp_add_partition_outputs(tsl_problem *problem);
+
+/** PARTITION: from the table of probabilities all that mode recover gives; write the files. */
+tsl_err dp_recover_partition(tsl_problem *problem, const tsl_field_rows *store);
+
+/** Store pairs as path and structure, write the structure's file, keep it for the summary.
+ *  @param[in] partner  [n] whom a letter pairs with, -1: nobody  @param[in] energy  kcal/mol */
+tsl_err dp_store_structure(const tsl_problem *problem, const int64_t *partner, double energy,
+                           const tsl_field_rows *store);
 
 /** Recover, score and store the structure of a folding; write its file. */
 tsl_err dp_recover_fold(tsl_problem *problem, const tsl_field_rows *store);

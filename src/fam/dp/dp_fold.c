@@ -57,7 +57,7 @@ tsl_err dp_load_fold(const tsl_deck *deck, dp_deck *s, tsl_problem *problem) {
   tsl_err err = TSL_OK;
   dp_params *p = problem->params;
   const dp_sequence_ask ask = {
-      .key = "dp.a", .source = &s->a, .alphabet = s->alphabet, .keep = s->structure != NULL};
+      .key = "dp.a", .source = &s->a, .alphabet = s->alphabet, .keep = true};
   TSL_TRY(dp_load_sequence(deck, &ask, problem, &dp_own_of(problem)->a, &p->n));
   p->m = p->n;
   TSL_TRY(load_energies(deck, s, problem));
@@ -249,35 +249,41 @@ static void check_structure(const folding *f) {
                    (double)energy / 100, (double)goal / 100);
 }
 
-/** FASTA with dots and brackets, and the energy in kcal/mol, as RNAfold writes it. */
-static tsl_err write_structure(const folding *f, const char *text) {
+/** FASTA with dots and brackets, and the energy in kcal/mol, as RNAfold writes it.
+ *  @param[in] text  [n] */
+static tsl_err write_structure(const dp_own *own, int64_t n, const char *text, double energy) {
   tsl_err err = TSL_OK;
-  const dp_own *own = dp_own_of(f->problem);
   tsl_new_file file = {.stream = NULL};
   TSL_TRY(tsl_new_file_open(own->structure, &file));
   if (own->a.name[0] != '\0') fprintf(file.stream, ">%s\n", own->a.name);
-  (void)fwrite(own->a.letters, 1, (size_t)f->n, file.stream);
+  (void)fwrite(own->a.letters, 1, (size_t)n, file.stream);
   fputc('\n', file.stream);
-  (void)fwrite(text, 1, (size_t)f->n, file.stream);
-  fprintf(file.stream, " (%6.2f)\n",
-          (double)*(const int64_t *)f->problem->fields[DP_GOAL].data / 100);
+  (void)fwrite(text, 1, (size_t)n, file.stream);
+  if (energy < RNA_HIGH / 100) fprintf(file.stream, " (%6.2f)", energy);
+  fputc('\n', file.stream);
 done:
   return tsl_new_file_close(&file, err);
 }
 
-static tsl_err store_structure(const folding *f, const tsl_field_rows *store) {
+tsl_err dp_store_structure(const tsl_problem *problem, const int64_t *partner, double energy,
+                           const tsl_field_rows *store) {
   tsl_err err = TSL_OK;
+  dp_own *own = dp_own_of(problem);
+  const int64_t n = dp_params_of(problem)->n;
   char *text = NULL;
-  int64_t *path = NULL, n = 0;
-  TSL_TRY(tsl_alloc(f->n, 2 * sizeof *path, "solution", (void **)&path));
-  TSL_TRY(tsl_alloc(f->n, 1, "structure", (void **)&text));
-  for (int64_t k = 0; k < f->n; k++)
-    if (f->partner[k] > k) path[2 * n] = k, path[2 * n++ + 1] = f->partner[k];
-  rna_structure_text(f->partner, f->n, text);
-  TSL_TRY(store->append(store->state, dp_field(f->problem, "path"), path, n));
-  TSL_TRY(store->append(store->state, dp_field(f->problem, "structure"), text, f->n));
-  if (dp_own_of(f->problem)->structure != NULL)
-    (void)tsl_files_lose("dp.structure", write_structure(f, text));
+  int64_t *path = NULL, pairs = 0;
+  TSL_TRY(tsl_alloc(n, 2 * sizeof *path, "solution", (void **)&path));
+  TSL_TRY(tsl_alloc(n, 1, "structure", (void **)&text));
+  for (int64_t k = 0; k < n; k++)
+    if (partner[k] > k) path[2 * pairs] = k, path[2 * pairs++ + 1] = partner[k];
+  rna_structure_text(partner, n, text);
+  if (n > 0 && n <= DP_SHOWN_LETTERS)
+    (void)snprintf(own->shown, sizeof own->shown, "%.*s\n%.*s", (int)n,
+                   (const char *)own->a.letters, (int)n, text);
+  TSL_TRY(store->append(store->state, dp_field(problem, "path"), path, pairs));
+  TSL_TRY(store->append(store->state, dp_field(problem, "structure"), text, n));
+  if (own->structure != NULL)
+    (void)tsl_files_lose("dp.structure", write_structure(own, n, text, energy));
 done:
   TSL_FREE_ALL(text, path);
   return err;
@@ -293,7 +299,8 @@ tsl_err dp_recover_fold(tsl_problem *problem, const tsl_field_rows *store) {
     TSL_TRY(walk_loop(&f, f.stack[f.n_stack][0], f.stack[f.n_stack][1]));
   }
   check_structure(&f);
-  TSL_TRY(store_structure(&f, store));
+  TSL_TRY(dp_store_structure(problem, f.partner,
+                             (double)*(const int64_t *)problem->fields[DP_GOAL].data / 100, store));
 done:
   close_folding(&f);
   return err;

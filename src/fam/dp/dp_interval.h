@@ -17,9 +17,14 @@ TSL_C_BEGIN
  */
 void dp_tree_sums(const dp_params *p, const void *keys, const void *gaps, void *high, void *low);
 
-/** Values of the edge of a box. */
-static inline int64_t dp_interval_edge_values(const dp_params *p, int64_t rows, int64_t columns) {
-  const int64_t values = rows * columns;
+/** Values of the edge of a box (dp.h). */
+static inline int64_t dp_interval_edge_values(const dp_params *p, const tsl_unit *u) {
+  enum { SIDE = 64 };
+  const int64_t rows = u->hi[0] - u->lo[0], columns = u->hi[1] - u->lo[1], values = rows * columns;
+  const int64_t r = (rows + SIDE - 1) / SIDE, c = (columns + SIDE - 1) / SIDE;
+  if (p->problem == DP_PARTITION)
+    return u->lo[2] == 0 ? 3 * values + 3 * columns + 2 * rows + r * c + r + c
+                         : 2 * values + columns + rows + r * c + 2;
   return p->problem == DP_FOLD ? 2 * values + 2 * columns + rows : values;
 }
 

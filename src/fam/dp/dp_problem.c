@@ -1,5 +1,6 @@
 /* From a deck to parameters and fields; the family's table. */
 #include "dp_family.h"
+#include "integers.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -30,6 +31,7 @@ static tsl_err add_table(const char *quantity, tsl_problem *problem) {
                    .stream = wanted,
                    .hidden = !wanted};
   if (p->engine == DP_INTERVAL) ask.shape[0] = ask.shape[1] = dp_posts(p);
+  if (p->problem == DP_PARTITION) ask.shape[0] = ask.shape[1] = tsl_max(p->n, 1);
   (void)snprintf(ask.quantity, sizeof ask.quantity, "%s", quantity);
   return dp_add_output(problem, &ask, "table",
                        doc != NULL ? doc : "The table; row 0 and column 0 are its boundary.");
@@ -52,14 +54,17 @@ static tsl_err add_outputs(const tsl_deck *deck, const dp_deck *s, tsl_problem *
   const tsl_field text = {.type = TSL_U8, .combine = TSL_LIST, .rank = 1, .shape = {0, 1, 1}};
   (void)snprintf(goal.quantity, sizeof goal.quantity, "%s", quantity);
   TSL_TRY(dp_add_output(problem, &goal, "goal",
-                        p->problem == DP_FOLD ? "The optimum in 0.01 kcal/mol." : "The optimum."));
+                        p->problem == DP_FOLD        ? "The optimum in 0.01 kcal/mol."
+                        : p->problem == DP_PARTITION ? "Ensemble energy -kT ln Z in kcal/mol."
+                                                     : "The optimum."));
   if (dp_has_best(p)) TSL_TRY(dp_add_output(problem, &best, "best", "Best cell of each lane."));
   if (p->mode == DP_RECOVER && ready->columns == 0)
     TSL_DECK_FAIL(deck, "dp.mode", "problem %s has no solution to recover",
                   dp_problem_words[s->problem]);
   if (p->mode == DP_RECOVER) TSL_TRY(dp_add_output(problem, &path, "path", ready->path));
-  if (p->mode == DP_RECOVER && p->problem == DP_FOLD)
+  if (p->mode == DP_RECOVER && (p->problem == DP_FOLD || p->problem == DP_PARTITION))
     TSL_TRY(dp_add_output(problem, &text, "structure", "Dots and brackets, a letter each, ASCII."));
+  if (p->problem == DP_PARTITION) TSL_TRY(dp_add_partition_outputs(problem));
   if (p->mode == DP_TABLE || (p->mode == DP_RECOVER && p->engine == DP_INTERVAL))
     TSL_TRY(add_table(quantity, problem));
 done:

@@ -2,6 +2,7 @@
 #include "dp_family.h"
 
 #include "files.h"
+#include "rna_energy.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -176,9 +177,10 @@ tsl_err dp_finish(tsl_problem *problem, const tsl_field_rows *store) {
   if (p->mode == DP_TABLE && !interval && dp_own_of(problem)->n_lanes == 0)
     TSL_TRY(store_boundary(problem, store));
   if (p->mode == DP_RECOVER)
-    TSL_TRY(p->problem == DP_FOLD ? dp_recover_fold(problem, store)
-            : interval            ? dp_recover_interval(problem, store)
-                                  : finish_traceback(problem, store));
+    TSL_TRY(p->problem == DP_FOLD        ? dp_recover_fold(problem, store)
+            : p->problem == DP_PARTITION ? dp_recover_partition(problem, store)
+            : interval                   ? dp_recover_interval(problem, store)
+                                         : finish_traceback(problem, store));
 done:
   return err;
 }
@@ -187,6 +189,21 @@ done:
 
 static double goal_value(const tsl_field *goal) {
   return goal->type == TSL_F64 ? *(const double *)goal->data : (double)*(const int64_t *)goal->data;
+}
+
+/** Letters, dots and brackets, and the energy, as RNAfold prints them. */
+static void show_structure(const tsl_problem *problem, tsl_summary *summary) {
+  const dp_own *own = dp_own_of(problem);
+  char *to = summary->text;
+  if (own->shown[0] == '\0') return;
+  if (dp_params_of(problem)->problem == DP_FOLD)
+    (void)snprintf(to, sizeof summary->text, "%s (%6.2f)", own->shown,
+                   goal_value(&problem->fields[DP_GOAL]) / 100);
+  else if (own->centroid < RNA_HIGH)
+    (void)snprintf(to, sizeof summary->text, "%s {%6.2f d=%.2f}", own->shown,
+                   (double)own->centroid / 100, own->distance);
+  else
+    (void)snprintf(to, sizeof summary->text, "%s {d=%.2f}", own->shown, own->distance);
 }
 
 tsl_err dp_summary(const tsl_problem *problem, tsl_summary *summary) {
@@ -199,9 +216,17 @@ tsl_err dp_summary(const tsl_problem *problem, tsl_summary *summary) {
   tsl_summary_add(summary, "columns", (double)(p->m + one), "1");
   if (p->problem == DP_FOLD)
     tsl_summary_add(summary, "energy", goal_value(goal) / 100, "kcal/mol");
+  else if (p->problem == DP_PARTITION)
+    tsl_summary_add(summary, "ensemble energy", goal_value(goal), "kcal/mol");
   else
     tsl_summary_add(summary, goal->quantity[0] != '\0' ? goal->quantity : goal->name,
                     goal_value(goal), "1");
+  if (p->problem == DP_PARTITION && p->mode == DP_RECOVER) {
+    if (own->centroid < RNA_HIGH)
+      tsl_summary_add(summary, "energy of the centroid", (double)own->centroid / 100, "kcal/mol");
+    tsl_summary_add(summary, "distance to the centroid", own->distance, "pairs");
+  }
+  show_structure(problem, summary);
   if ((p->problem == DP_LOCAL || p->free_ends != 0) && p->mode == DP_RECOVER) {
     tsl_summary_add(summary, "first letter of a", (double)own->begin[0], "1");
     tsl_summary_add(summary, "first letter of b", (double)own->begin[1], "1");

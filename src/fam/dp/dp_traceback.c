@@ -16,10 +16,14 @@ tsl_err dp_own_create(const tsl_deck *deck, const dp_deck *s, tsl_problem *probl
   if (s->structure != NULL)
     TSL_TRY(tsl_deck_blame(deck, "dp.structure",
                            tsl_files_write(TSL_FILE_BESIDE, "dp.structure", s->structure)));
+  if (s->dot_plot != NULL)
+    TSL_TRY(tsl_deck_blame(deck, "dp.dot_plot",
+                           tsl_files_write(TSL_FILE_BESIDE, "dp.dot_plot", s->dot_plot)));
   TSL_TRY(tsl_alloc(1, sizeof *own, "solution", (void **)&own));
   own->alphabet = s->alphabet;
   own->alignment = s->alignment;
   own->structure = s->structure;
+  own->dot_plot = s->dot_plot;
   problem->own = own;
 done:
   return err;
@@ -31,7 +35,7 @@ void dp_destroy(tsl_problem *problem) {
   tsl_free(own->lane_end);
   dp_sequence_clear(&own->a);
   dp_sequence_clear(&own->b);
-  tsl_free(own->steps);
+  TSL_FREE_ALL(own->steps, own->energy, own->sizes);
   dp_recur_close(&own->recur);
   tsl_free(own);
   problem->own = NULL;

@@ -32,9 +32,12 @@ static int64_t dp_units_value_bytes(const dp_params *p) {
 static double tile_items(const dp_params *p, const tsl_unit *u) {
   const double rows = (double)(u->hi[0] - u->lo[0]), columns = (double)(u->hi[1] - u->lo[1]);
   const dp_ready *ready = dp_ready_of(p);
-  if (p->engine == DP_INTERVAL) { /* b - a splits of each pair */
+  if (p->engine ==
+      DP_INTERVAL) { /* b - a splits of each pair; outside, those of larger intervals */
     const double distance = (double)(u->lo[1] - u->lo[0]);
     const double more = ready->items != NULL ? ready->items(p, u) : 0;
+    if (u->lo[2] != 0)
+      return rows * columns * ((double)dp_posts(p) - distance + more / (distance > 0 ? 1 : 2));
     return distance > 0 ? rows * columns * (distance + more)
                         : rows * columns * (columns / 6 + more / 2) + columns;
   }
@@ -284,22 +287,31 @@ done:
   return err;
 }
 
+/** Tiles of a diagonal, as the next stage. */
+static void fill_diagonal(const dp_params *p, int64_t d, int64_t stage, int64_t sweep,
+                          tsl_units *units) {
+  const int64_t posts = dp_posts(p);
+  for (int64_t a = 0; a + d * DP_BOX < posts; a += DP_BOX) {
+    tsl_unit *u = &units->list[units->n];
+    const int64_t b = a + d * DP_BOX;
+    *u = (tsl_unit){.id = units->n, .stage = stage, .lane = units->n, .kind = d > 0};
+    u->lo[0] = a, u->hi[0] = tsl_min(a + DP_BOX, posts);
+    u->lo[1] = b, u->hi[1] = tsl_min(b + DP_BOX, posts);
+    u->lo[2] = sweep, u->hi[2] = sweep + 1;
+    dp_units_set_features(p, u);
+    units->n++;
+  }
+}
+
 static tsl_err triangle(const dp_params *p, const tsl_limits *limits, tsl_units *units) {
   tsl_err err = TSL_OK;
-  const int64_t posts = dp_posts(p), boxes = tsl_divide_up(posts, DP_BOX);
+  const int64_t boxes = tsl_divide_up(dp_posts(p), DP_BOX), n = boxes * (boxes + 1) / 2;
+  const bool outside = p->problem == DP_PARTITION && p->mode != DP_VALUE;
   TSL_TRY(check_triangle(p, limits));
-  TSL_TRY(tsl_alloc(boxes * (boxes + 1) / 2, sizeof *units->list, "tiles", (void **)&units->list));
-  for (int64_t d = 0; d < boxes; d++)
-    for (int64_t r = 0; r + d < boxes; r++) {
-      tsl_unit *u = &units->list[units->n];
-      const int64_t a = r * DP_BOX, b = (r + d) * DP_BOX;
-      *u = (tsl_unit){.id = units->n, .stage = d, .lane = units->n, .kind = d > 0};
-      u->lo[0] = a, u->hi[0] = tsl_min(a + DP_BOX, posts);
-      u->lo[1] = b, u->hi[1] = tsl_min(b + DP_BOX, posts);
-      u->hi[2] = 1;
-      dp_units_set_features(p, u);
-      units->n++;
-    }
+  TSL_TRY(tsl_alloc(outside ? 2 * n : n, sizeof *units->list, "tiles", (void **)&units->list));
+  for (int64_t d = 0; d < boxes; d++) fill_diagonal(p, d, d, 0, units);
+  for (int64_t d = boxes - 1; d >= 0 && outside; d--)
+    fill_diagonal(p, d, 2 * boxes - 1 - d, 1, units);
 done:
   return err;
 }
@@ -332,6 +344,7 @@ void dp_sample(const tsl_problem *problem, const tsl_unit *whole, double fractio
     const int64_t nearer = tsl_max((int64_t)ceil(fraction * (double)distance), distance > 0);
     out->lo[1] = whole->lo[0] + nearer * DP_BOX;
     out->hi[1] = tsl_min(out->lo[1] + DP_BOX, dp_posts(p));
+    out->lo[2] = 0, out->hi[2] = 1;
   } else if (takes_together(p) && whole->hi[0] - whole->lo[0] > 1) {
     /* blocks of columns are as wide as the lightest item is heavy: some items would be faster */
     const int64_t columns = whole->hi[1] - whole->lo[1];

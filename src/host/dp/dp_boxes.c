@@ -22,7 +22,7 @@ tsl_err dp_boxes_open(dp_boxes *boxes, const dp_context *c, const dp_triangle_en
   *boxes = (dp_boxes){.c = c, .engine = engine};
   if (c->p->problem == DP_MATRIX_CHAIN) in.dims = dp_input(c, DP_A);
   if (c->p->problem == DP_NUSSINOV) in.letters = dp_input(c, DP_A), set_pairs(c->p, in.pairs);
-  if (c->p->problem == DP_FOLD)
+  if (c->p->problem == DP_FOLD || c->p->problem == DP_PARTITION)
     in.letters = dp_input(c, DP_A), in.energy = dp_input(c, DP_B), in.sizes = dp_input(c, DP_C);
   if (c->p->problem == DP_SEARCH_TREE) {
     TSL_TRY(tsl_alloc(posts, (size_t)c->bytes, "weights", &in.high));
@@ -55,7 +55,7 @@ tsl_err dp_boxes_begin(dp_boxes *boxes) {
 /* ---- values */
 
 static dp_box box_of(const tsl_unit *u) {
-  return (dp_box){{u->lo[0], u->lo[1]}, {u->hi[0], u->hi[1]}};
+  return (dp_box){{u->lo[0], u->lo[1], u->lo[2]}, {u->hi[0], u->hi[1], u->hi[2]}};
 }
 
 static int64_t bytes_of(const dp_boxes *boxes, const dp_box *box) {
@@ -91,6 +91,11 @@ done:
 
 /* ---- tiles */
 
+/** Does the optimum come with this tile? */
+static bool is_whole(const dp_boxes *boxes, const tsl_unit *u) {
+  return u->lo[0] == 0 && u->hi[1] == dp_posts(boxes->c->p) && u->lo[2] == 0;
+}
+
 static tsl_err list_boxes(dp_boxes *boxes, const tsl_unit *units, int64_t n) {
   tsl_err err = TSL_OK;
   boxes->n_last = boxes->out_from = boxes->out_to = 0;
@@ -115,7 +120,7 @@ tsl_err dp_boxes_run(dp_boxes *boxes, const tsl_unit *units, int64_t n, tsl_part
     TSL_TRY(values_out(boxes, lo, hi, out));
   }
   for (int64_t k = 0; k < n; k++)
-    if (units[k].lo[0] == 0 && units[k].hi[1] == dp_posts(c->p)) boxes->whole = true;
+    if (is_whole(boxes, &units[k])) boxes->whole = true;
 done:
   return err;
 }
@@ -182,11 +187,12 @@ tsl_err dp_boxes_edge_in(dp_boxes *boxes, const tsl_unit *unit, const void *byte
 /* ---- checkpoints */
 
 int64_t dp_boxes_state_bytes(const dp_boxes *boxes, const tsl_unit *unit) {
-  return boxes->c->bytes *
-         dp_interval_edge_values(boxes->c->p, unit->hi[0] - unit->lo[0], unit->hi[1] - unit->lo[1]);
+  return boxes->c->bytes * dp_interval_edge_values(boxes->c->p, unit);
 }
 
-tsl_err dp_boxes_load(dp_boxes *boxes, const tsl_unit *unit, const void *bytes, int64_t n) {
+tsl_err dp_boxes_load(dp_boxes *boxes, const tsl_unit *unit, bool own, const void *bytes,
+                      int64_t n) {
   if (n != dp_boxes_state_bytes(boxes, unit)) return dp_saved_bad(unit);
+  if (own && is_whole(boxes, unit)) boxes->whole = true;
   return dp_boxes_edge_in(boxes, unit, bytes);
 }

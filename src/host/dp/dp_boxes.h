@@ -16,8 +16,8 @@ TSL_C_BEGIN
 typedef struct dp_triangle_input {
   const int64_t *dims;    /**< MATRIX_CHAIN: [n + 1] */
   const uint8_t *letters; /**< NUSSINOV: [n] */
-  const int32_t *energy;  /**< FOLD: rna_energy */
-  const int32_t *sizes;   /**< FOLD: [n + 1] */
+  const void *energy;     /**< FOLD: rna_energy; PARTITION: rna_exact */
+  const void *sizes;      /**< FOLD: i32 [n + 1]; PARTITION: f64 */
   uint32_t pairs[32];     /**< NUSSINOV: bit y of pairs[x]: letters x and y may pair */
   const void *gaps;       /**< SEARCH_TREE: [n + 1] of the type */
   void *high, *low;       /**< SEARCH_TREE: [n + 2] of the type, dp_tree_sums */
@@ -50,7 +50,7 @@ typedef struct dp_boxes {
   const dp_context *c;
   const dp_triangle_engine *engine;
   void *triangle;
-  bool whole;   /**< this worker computed the last box */
+  bool whole;   /**< this worker computed the box that the optimum comes with */
   dp_box *last; /**< [n_last] boxes computed last */
   int64_t n_last, room;
   dp_buffer values; /**< of boxes, one after another */
@@ -80,8 +80,10 @@ tsl_err dp_boxes_edge_in(dp_boxes *boxes, const tsl_unit *unit, const void *byte
 
 /** Checkpoints: a tile is saved as its edge. */
 int64_t dp_boxes_state_bytes(const dp_boxes *boxes, const tsl_unit *unit);
-/** @return TSL_ERR_INPUT when n is not the size of the tile's edge */
-tsl_err dp_boxes_load(dp_boxes *boxes, const tsl_unit *unit, const void *bytes, int64_t n);
+/** @param[in] own  the tile is one of this worker
+ *  @return TSL_ERR_INPUT when n is not the size of the tile's edge */
+tsl_err dp_boxes_load(dp_boxes *boxes, const tsl_unit *unit, bool own, const void *bytes,
+                      int64_t n);
 
 TSL_C_END
 #endif

@@ -76,5 +76,5 @@ tsl_err dp_driver_load(dp_driver *d, const tsl_unit *unit, int64_t stage, const 
   if (engine_of(d) == DP_WAVEFRONT)
     return dp_bands_load(&d->bands, unit, stage, own, lanes, bytes, n);
   if (engine_of(d) == DP_ROWS) return dp_rows_load(&d->rows, unit, stage, own, lanes, bytes, n);
-  return dp_boxes_load(&d->boxes, unit, bytes, n);
+  return dp_boxes_load(&d->boxes, unit, own[unit->lane] != 0, bytes, n);
 }

@@ -196,6 +196,7 @@ void tsl_report_summary(const tsl_summary *summary, FILE *file) {
     const bool pure = strcmp(r->unit, "1") == 0;
     fprintf(file, "  %-32s %.10g%s%s\n", r->name, r->value, pure ? "" : " ", pure ? "" : r->unit);
   }
+  if (summary->text[0] != '\0') fprintf(file, "%s\n", summary->text);
   if (summary->valid)
     fprintf(file, "VALID\n");
   else

@@ -295,6 +295,38 @@ typedef struct dp_cpu_interval_input {
   const int32_t *sizes;            /**< FOLD: [N] energies of hairpins by size */
 } dp_cpu_interval_input;
 
+/* ---- sums over structures */
+
+typedef struct dp_cpu_partition_input {
+  int64_t posts;          /**< letters + 1 */
+  const uint8_t *letters; /**< [posts - 1] A C G U 0..3, others above */
+  const struct rna_exact_energy *energy;
+  const double *sizes; /**< [posts] energies of hairpins by size */
+  double kt;           /**< of the temperature, in 0.01 kcal/mol */
+} dp_cpu_partition_input;
+
+/** Sums over the structures of letters between two posts, and outside (dp_cpu_partition.h). */
+typedef struct dp_cpu_partition dp_cpu_partition;
+
+/** Open and begin; the input is copied. Memory: 20 posts^2 bytes. */
+tsl_err dp_cpu_partition_open(const dp_cpu *cpu, const dp_cpu_partition_input *in,
+                              dp_cpu_partition **out);
+/** Forget all sums. */
+void dp_cpu_partition_begin(dp_cpu_partition *f);
+void dp_cpu_partition_close(dp_cpu_partition **partition);
+/** Compute n boxes of one sweep that do not need each other, after those that they need. */
+void dp_cpu_partition_boxes(dp_cpu_partition *f, const dp_box *boxes, int64_t n);
+/** Probabilities of the pairs of letters a and b - 1 of a box of the second sweep, row-major, of
+ *  letters that are there: dp_region; nothing of the first. */
+void dp_cpu_partition_get(const dp_cpu_partition *f, const dp_box *box, double *values);
+/** All that others need of a box, and the taking in of it: an edge of dp.h. */
+void dp_cpu_partition_edge_out(dp_cpu_partition *f, const dp_box *box, double *values);
+void dp_cpu_partition_edge_in(dp_cpu_partition *f, const dp_box *box, const double *values);
+/** -kT ln of the sum over all structures, kcal/mol, after the last box of the first sweep. */
+double dp_cpu_partition_energy(const dp_cpu_partition *f);
+
+/* ---- intervals */
+
 struct dp_cpu_interval;
 /** A triangle of values, or the part of it that this worker needs. */
 typedef struct dp_cpu_interval dp_cpu_interval;

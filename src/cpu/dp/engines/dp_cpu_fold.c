@@ -2,144 +2,30 @@
 #include "dp_cpu_fold.h"
 
 #include "dp_cpu_interval.h"
+#include "dp_cpu_loops.h"
 #include "integers.h"
 
 #include <omp.h>
 #include <string.h>
 
-enum {
-  AROUND = 8,  /* letters of room on both sides */
-  KEYS = 625,  /* of four letters */
-  COMBOS = 30, /* a letter and its neighbour, which may be missing */
-  MISSING = 5, /* that there is none */
-  NO_SPLIT = INT32_MIN / 2
-};
-
-/** Energies by the two letters of a row (a combo), for all columns. */
-typedef enum fold_list {
-  OUTER_GENERIC, /* of pairs that close a loop: letter of the row and the one after it */
-  OUTER_ONE,
-  OUTER_TWO_THREE,
-  OUTER_BULGE,
-  OUTER_HAIRPIN,
-  OUTER_MULTI,
-  INNER_GENERIC, /* of pairs inside: letter of the row and the one before it */
-  INNER_ONE,
-  INNER_TWO_THREE,
-  INNER_BULGE,
-  STEM,
-  EXTERIOR,
-  N_LISTS
-} fold_list;
+enum { NO_SPLIT = INT32_MIN / 2 };
 
 static const int32_t *list_of(const dp_cpu_fold *f, fold_list list, int letter, int neighbour,
                               int64_t column) {
-  return f->lists + ((int64_t)list * COMBOS + 6 * letter + neighbour) * f->columns + column;
+  return f->lists + loops_place(f->columns, list, letter, neighbour) + column;
 }
-
-/* ------------------------------------------------------------------ energies in lists */
 
 static int32_t least(int32_t a, int32_t b) {
   return a < b ? a : b;
 }
 
-/** Of pair (x, y), with neighbours nx of x and ny of y: inside for OUTER, else outside. */
-static int32_t list_value(const rna_energy *e, fold_list list, int x, int nx, int y, int ny) {
-  const bool turned = list >= OUTER_MULTI && list <= INNER_BULGE; /* seen from the other letter */
-  const int pair = turned ? rna_pair(y, x) : rna_pair(x, y);
-  const int a = turned ? ny : nx, b = turned ? nx : ny;
-  if (pair == 0) return RNA_FORBIDDEN;
-  switch (list) {
-  case OUTER_GENERIC:
-  case INNER_GENERIC:
-    return e->interior_end[pair][a][b];
-  case OUTER_ONE:
-  case INNER_ONE:
-    return e->one_end[pair][a][b];
-  case OUTER_TWO_THREE:
-  case INNER_TWO_THREE:
-    return e->two_three_end[pair][a][b];
-  case OUTER_BULGE:
-  case INNER_BULGE:
-    return rna_end(e, pair);
-  case OUTER_HAIRPIN:
-    return e->hairpin_end[pair][a][b];
-  case OUTER_MULTI:
-    return e->multi_closing + rna_multi_stem(e, pair, a, b);
-  case STEM:
-    return rna_multi_stem(e, pair, a, b);
-  default:
-    return rna_exterior_stem(e, pair, a == MISSING ? -1 : a, b == MISSING ? -1 : b);
-  }
-}
-
-static void fill_list(dp_cpu_fold *f, fold_list list) {
-  const bool outside = list >= INNER_GENERIC;
-  const int64_t n = f->posts - 1;
-  for (int x = 0; x < RNA_LETTERS; x++)
-    for (int nx = 0; nx <= MISSING; nx++) {
-      int32_t *to = f->lists + ((int64_t)list * COMBOS + 6 * x + nx) * f->columns;
-      int32_t values[RNA_LETTERS][MISSING + 1];
-      for (int y = 0; y < RNA_LETTERS; y++)
-        for (int ny = 0; ny <= MISSING; ny++) {
-          const bool good = list == EXTERIOR || (nx < MISSING && ny < MISSING);
-          values[y][ny] = good ? least(list_value(f->energy, list, x, nx, y, ny), RNA_FORBIDDEN)
-                               : RNA_FORBIDDEN;
-        }
-      for (int64_t b = 0; b < f->columns; b++) {
-        const bool there = b >= 1 && b <= n;
-        const int y = there ? f->letters[b - 1] : 0;
-        const int ny = !there                       ? 0
-                       : !outside                   ? f->letters[b - 2]
-                       : list == EXTERIOR && b == n ? MISSING
-                                                    : f->letters[b];
-        to[b] = there ? values[y][ny] : RNA_FORBIDDEN;
-      }
-    }
-}
-
-/** Small loops by the four letters from the first on, and the four before and with the last. */
-static void fill_near(dp_cpu_fold *f, int which) {
-  const int n1 = dp_fold_near[which][0], n2 = dp_fold_near[which][1];
-  for (int k = 0; k < KEYS; k++)
-    for (int l = 0; l < KEYS; l++) {
-      const uint8_t left[4] = {(uint8_t)(k / 125), (uint8_t)(k / 25 % 5), (uint8_t)(k / 5 % 5),
-                               (uint8_t)(k % 5)};
-      const uint8_t back[4] = {(uint8_t)(l / 125), (uint8_t)(l / 25 % 5), (uint8_t)(l / 5 % 5),
-                               (uint8_t)(l % 5)};
-      uint8_t right[4];
-      for (int m = 0; m < n2 + 2; m++) right[m] = back[n2 + 1 - m];
-      f->near[((int64_t)which * KEYS + k) * KEYS + l] =
-          least(rna_interior(f->energy, left, n1, right, n2), RNA_FORBIDDEN);
-    }
-}
-
-static int key_of(const uint8_t *s, int step) {
-  return 125 * s[0] + 25 * s[step] + 5 * s[2 * step] + s[3 * step];
-}
-
-static void fill_costs(dp_cpu_fold *f) {
-  const rna_energy *e = f->energy;
-  for (int n1 = 0; n1 <= RNA_LOOP; n1++)
-    for (int n2 = 0; n2 <= RNA_LOOP - n1; n2++)
-      f->costs.generic[n1][n2] = least(
-          e->interior[n1 + n2] + rna_asymmetry(e, n1 > n2 ? n1 - n2 : n2 - n1), RNA_FORBIDDEN);
-  for (int n = 0; n <= RNA_LOOP; n++) {
-    f->costs.bulge[n] = e->bulge[n];
-    f->costs.one[n] = n < RNA_LOOP ? f->costs.generic[1][n] : RNA_FORBIDDEN;
-  }
-  f->costs.two_three = f->costs.generic[2][3];
-}
-
-/** Hairpins of sizes of which letters may decide are small, the others not. */
-static void fill_sizes(dp_cpu_fold *f, const int32_t *sizes) {
-  for (int64_t k = 0; k < 7; k++) f->small[k] = k < f->posts ? sizes[k] : RNA_FORBIDDEN;
-  for (int64_t k = 0; k < 2 * DP_SIDE + f->columns; k++) {
-    const int64_t size = k - 2 * DP_SIDE - 2;
-    const bool plain = size > 4 && size != 6 && size < f->posts;
-    f->sizes[k] = plain ? sizes[size] : RNA_FORBIDDEN;
-  }
-}
+#define RNA(name) rna_##name
+#define RNA_NUMBER int32_t
+#define LOOPS dp_cpu_fold
+#define LOOPS_NUMBER int32_t
+#define LOOPS_WEIGHT(f, energy) least(energy, RNA_FORBIDDEN)
+#define LOOPS_NEVER RNA_FORBIDDEN
+#include "dp_cpu_loops_fill.h"
 
 /* ------------------------------------------------------------------ opening */
 
@@ -174,7 +60,7 @@ static void fill_all(dp_cpu_fold *f, const int32_t *sizes) {
   fill_costs(f);
   fill_sizes(f, sizes);
   for (int64_t b = 0; b < f->columns; b++)
-    f->key[b] = b >= 1 && b < f->posts ? key_of(f->letters + b - 1, -1) : 0;
+    f->key[b] = b >= 1 && b < f->posts ? loops_key(f->letters + b - 1, -1) : 0;
 #pragma omp parallel for schedule(dynamic) num_threads(f->cpu.threads)
   for (int k = 0; k < N_LISTS + DP_FOLD_NEAR; k++)
     if (k < N_LISTS)
@@ -266,7 +152,7 @@ static void small_hairpins(const dp_cpu_fold *f, int64_t a, int64_t column, int3
 
 static void run_row(const dp_cpu_fold *f, dp_fold_scratch *s, int64_t i, int64_t j, int r) {
   const int64_t a = i * DP_SIDE + r, column = j * DP_SIDE;
-  const int x = f->letters[a], after = f->letters[a + 1], key = key_of(f->letters + a, 1);
+  const int x = f->letters[a], after = f->letters[a + 1], key = loops_key(f->letters + a, 1);
   dp_fold_row t = {.costs = &f->costs,
                    .key = f->key + column,
                    .sizes = f->sizes + 2 * DP_SIDE + column - a,

@@ -170,6 +170,24 @@ typedef struct dp_fold_join {
   int32_t *split;       /**< [DP_SIDE] out: -D of the row */
 } dp_fold_join;
 
+/** Weights of loops by their sizes, as dp_fold_costs. */
+typedef struct dp_partition_costs {
+  double generic[RNA_LOOP + 1][RNA_LOOP + 1], one[RNA_LOOP + 1], bulge[RNA_LOOP + 1], two_three;
+} dp_partition_costs;
+
+/** Row a of a tile of sums over loops of this pair and another. Lists have DP_SIDE values. */
+typedef struct dp_partition_row {
+  /** The other pairs' sums and what these pairs add to a loop of that kind: [][DP_FOLD_LD] from row
+   *  a and the tile's first column on; DP_FOLD_HALO rows and columns the way of step are there. */
+  const double *window[DP_FOLD_WINDOWS];
+  int64_t step; /**< 1: the other pairs are inside, rows below, columns before; -1: outside */
+  const double *own[DP_FOLD_PLAIN]; /**< what this pair adds */
+  const double *near[DP_FOLD_NEAR]; /**< weights by key */
+  const int32_t *key[DP_FOLD_NEAR];
+  const dp_partition_costs *costs;
+  double *sum; /**< in and out: is added to */
+} dp_partition_row;
+
 enum {
   DP_STEPS = 64, /**< steps for which scores are prepared together */
   DP_ALIGN_ROOM = DP_COLUMNS * (DP_STEPS + 64) * 64
@@ -230,6 +248,13 @@ typedef struct dp_kernels {
   /** to = v + more, [n]; best = min(best, v + more + also), [DP_SIDE]. */
   void (*fold_add)(const int32_t *v, const int32_t *more, int n, int32_t *to);
   void (*fold_least)(const int32_t *v, const int32_t *more, int32_t also, int32_t *best);
+
+  void (*partition_row)(const dp_partition_row *row);
+  /** c += scale a b of tiles, the product of a row of a and a column of b being summed first. */
+  void (*partition_meet)(const double *a, const double *b, double *c, double scale);
+  /** to += from scale, [DP_SIDE]; to = v w scale, [n]. */
+  void (*partition_add)(const double *from, double scale, double *to);
+  void (*partition_times)(const double *v, const double *w, double scale, int n, double *to);
 
   /** Smallest and largest of n values and *lo, *hi. */
   void (*range)(const int32_t *from, int64_t n, int32_t *lo, int32_t *hi);

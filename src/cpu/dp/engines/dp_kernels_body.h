@@ -81,6 +81,7 @@
 #include "dp_kernels_stage.h"
 #include "dp_kernels_undef.h"
 
+#include "dp_kernels_partition.h"
 #include "dp_kernels_rows.h"
 
 static void range(const int32_t *from, int64_t n, int32_t *lo, int32_t *hi) {
@@ -119,5 +120,9 @@ const dp_kernels TSL_SIMD_TABLE = {
     .fold_join = fold_join,
     .fold_add = fold_add,
     .fold_least = fold_least,
+    .partition_row = partition_row,
+    .partition_meet = partition_meet,
+    .partition_add = partition_add,
+    .partition_times = partition_times,
     .range = range,
 };

@@ -74,7 +74,7 @@ tsl_err dp_cpu_rows_tiles(tsl_worker *w, const tsl_unit *units, int64_t n, tsl_p
 
 /* -------------------------------------------------------------------- intervals */
 
-extern const dp_triangle_engine dp_engine_triangle_cpu;
+extern const dp_triangle_engine dp_engine_triangle_cpu, dp_engine_partition_cpu;
 
 /**
  * Compute boxes of one stage together (dp_boxes_run); what they need is computed or has come in.

@@ -1,103 +1,24 @@
 /* Parameter files of ViennaRNA: sections of numbers between comments, and hairpins by letters. */
-#include "rna_params.h"
+#include "rna_params_own.h"
 
 #include "memory.h"
-#include "table_read.h"
 
 #include <ctype.h>
 #include <math.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
 enum {
-  FILE_PAIRS = 7, /* six and one that is none of them, which we do not use */
-  MOST = 6 * 6 * 256 + 1,
-  MOST_21 = FILE_PAIRS * FILE_PAIRS * 125,
-  SECTION_NUMBERS = MOST > MOST_21 ? MOST : MOST_21,
   DEFAULT_MISMATCH = -50, /* the word DEF */
   LARGEST = 1 << 20
 };
 
 static const char first_line[] = "## RNAfold parameter file v2.0";
-static const double zero_celsius = 273.15, measured = 310.15; /* kelvin */
-
-/* A section of numbers. Sizes from the first index to the last; a skipped index begins at 1. */
-typedef struct section {
-  const char *name;
-  size_t at;   /* in rna_energy; NOWHERE: read_odd knows */
-  int dims[6]; /* as in the file */
-  int room[6]; /* as in rna_energy */
-  int skip[6]; /* first index */
-  bool lowers; /* with enthalpies: energies above 0 count as 0, and none without dangles */
-} section;
-
-#define AT(member) offsetof(rna_energy, member)
-#define NOWHERE ((size_t)-1)
-#define MISMATCH                           \
-  {FILE_PAIRS, 5, 5}, {RNA_PAIRS, 5, 5}, { \
-    1                                      \
-  }
-#define BY_SIZE                     \
-  {RNA_LOOP + 1}, {RNA_LOOP + 1}, { \
-    0                               \
-  }
-static const section sections[] = {
-    {"stack", AT(stack), {FILE_PAIRS, FILE_PAIRS}, {RNA_PAIRS, RNA_PAIRS}, {1, 1}, false},
-    {"mismatch_hairpin", AT(hairpin_end), MISMATCH, false},
-    {"mismatch_interior", AT(interior_end), MISMATCH, false},
-    {"mismatch_interior_1n", AT(one_end), MISMATCH, false},
-    {"mismatch_interior_23", AT(two_three_end), MISMATCH, false},
-    {"mismatch_multi", AT(multi_end), MISMATCH, true},
-    {"mismatch_exterior", AT(exterior_end), MISMATCH, true},
-    {"dangle5", AT(dangle5), {FILE_PAIRS, 5}, {RNA_PAIRS, 5}, {1}, true},
-    {"dangle3", AT(dangle3), {FILE_PAIRS, 5}, {RNA_PAIRS, 5}, {1}, true},
-    {"int11",
-     AT(int11),
-     {FILE_PAIRS, FILE_PAIRS, 5, 5},
-     {RNA_PAIRS, RNA_PAIRS, 5, 5},
-     {1, 1},
-     false},
-    {"int21",
-     AT(int21),
-     {FILE_PAIRS, FILE_PAIRS, 5, 5, 5},
-     {RNA_PAIRS, RNA_PAIRS, 5, 5, 5},
-     {1, 1},
-     false},
-    {"int22",
-     AT(int22),
-     {6, 6, 4, 4, 4, 4},
-     {RNA_PAIRS, RNA_PAIRS, 5, 5, 5, 5},
-     {1, 1, 1, 1, 1, 1},
-     false},
-    {"hairpin", NOWHERE, BY_SIZE, false},
-    {"bulge", AT(bulge), BY_SIZE, false},
-    {"interior", AT(interior), BY_SIZE, false},
-};
-enum { N_TABLES = sizeof sections / sizeof sections[0] };
 
 /* Sections that have no enthalpies of their own. */
 typedef enum odd { ML_PARAMS, NINIO, MISC, HEXALOOPS, TETRALOOPS, TRILOOPS, N_ODD } odd;
 static const char *const odd_names[] = {"ML_params", "NINIO",      "Misc",
                                         "Hexaloops", "Tetraloops", "Triloops"};
-
-/* A file under way. */
-typedef struct reader {
-  table_lines lines;
-  const char *at;          /* in the line */
-  const char *word, *stop; /* the last word read */
-  bool comment;            /* inside of one that began on an earlier line */
-  char name[48];           /* of the section; empty before the first */
-  bool more;               /* there is a line */
-  bool ended;              /* of the section: the line is the next one's, or there is none */
-  rna_energy *energy;
-  const rna_ask *ask;
-  int32_t hairpin[RNA_LOOP + 1];
-  double logarithm; /* of sizes above RNA_LOOP */
-  /* [2] energies, enthalpies of a table, and which sections were read: a bit for each */
-  int32_t *numbers[2][N_TABLES];
-  uint32_t seen[2], seen_odd;
-} reader;
 
 static tsl_err fail(const reader *r, const char *what) {
   return tsl_fail(TSL_ERR_INPUT, __FILE__, __LINE__, "%s:%lld: section %s: %s", r->lines.path,
@@ -199,38 +120,9 @@ static tsl_err expect_end(reader *r) {
   return fail(r, what);
 }
 
-/* ---- temperature */
-
-static int32_t at_temperature(const reader *r, int32_t energy, int32_t enthalpy) {
-  const double factor = (r->ask->celsius + zero_celsius) / measured;
-  if (energy >= RNA_FORBIDDEN || enthalpy >= RNA_FORBIDDEN) return RNA_FORBIDDEN;
-  return (int32_t)(enthalpy - (enthalpy - energy) * factor);
-}
-
-static int count_of(const section *s) {
-  int count = 1;
-  for (int d = 0; d < 6 && s->dims[d] > 0; d++) count *= s->dims[d];
-  return count;
-}
-
-/* Place of number k of the file among those kept; -1: not kept. */
-static int64_t place_of(const section *s, int k) {
-  int64_t at = 0, step = 1;
-  int last = 5;
-  while (last > 0 && s->dims[last] == 0) last--;
-  for (int d = last; d >= 0; d--) {
-    const int index = k % s->dims[d] + s->skip[d];
-    k /= s->dims[d];
-    if (index >= s->room[d]) return -1;
-    at += step * index;
-    step *= s->room[d];
-  }
-  return at;
-}
-
 static tsl_err read_table(reader *r, int number, int side) {
   tsl_err err = TSL_OK;
-  const int n = count_of(&sections[number]);
+  const int n = rna_params_count(&rna_sections[number]);
   if ((r->seen[side] >> number & 1) != 0) return fail(r, "is there twice");
   r->seen[side] |= UINT32_C(1) << number;
   TSL_TRY(tsl_alloc(n, sizeof(int32_t), "parameters", (void **)&r->numbers[side][number]));
@@ -244,9 +136,9 @@ static tsl_err read_ml(reader *r) {
   tsl_err err = TSL_OK;
   int32_t x[6];
   TSL_TRY(next_energies(r, x, 6));
-  r->energy->multi_base = at_temperature(r, x[0], x[1]);
-  r->energy->multi_closing = at_temperature(r, x[2], x[3]);
-  r->energy->multi_stem = at_temperature(r, x[4], x[5]);
+  r->energy->multi_base = rna_params_at(r, x[0], x[1]);
+  r->energy->multi_closing = rna_params_at(r, x[2], x[3]);
+  r->energy->multi_stem = rna_params_at(r, x[4], x[5]);
   TSL_TRY(expect_end(r));
 done:
   return err;
@@ -257,7 +149,7 @@ static tsl_err read_ninio(reader *r) {
   int32_t x[3];
   TSL_TRY(next_energies(r, x, 3));
   if (x[0] >= RNA_FORBIDDEN || x[1] >= RNA_FORBIDDEN) return fail(r, "INF is no cost of asymmetry");
-  r->energy->ninio = at_temperature(r, x[0], x[1]);
+  r->energy->ninio = rna_params_at(r, x[0], x[1]);
   r->energy->most_ninio = x[2];
   TSL_TRY(expect_end(r));
 done:
@@ -270,7 +162,7 @@ static tsl_err read_misc(reader *r) {
   int32_t x[4], rest = 0;
   double logarithm = 107.856;
   TSL_TRY(next_energies(r, x, 4));
-  r->energy->terminal = at_temperature(r, x[2], x[3]);
+  r->energy->terminal = rna_params_at(r, x[2], x[3]);
   if (next_word(r)) {
     if (table_number_parse(r->word, r->stop, &logarithm) != TABLE_NUMBER || fabs(logarithm) > 1e4) {
       err = fail(r, "a factor from -10000 to 10000 is needed as its fifth number");
@@ -278,7 +170,7 @@ static tsl_err read_misc(reader *r) {
     }
     if (next_word(r)) TSL_TRY(energy_of(r, &rest));
   }
-  r->logarithm = logarithm * ((r->ask->celsius + zero_celsius) / measured);
+  r->logarithm = logarithm * rna_params_factor(r);
   TSL_TRY(expect_end(r));
 done:
   return err;
@@ -286,7 +178,7 @@ done:
 
 static const char bases[] = "ACGU";
 /* Hairpins by their letters: letters, energy, enthalpy; the first of equals counts. */
-static tsl_err read_hairpins(reader *r, int letters, int32_t *list) {
+static tsl_err read_hairpins(reader *r, int letters, double *list) {
   tsl_err err = TSL_OK;
   while (next_word(r)) {
     int32_t word = 0, x[2];
@@ -305,7 +197,7 @@ static tsl_err read_hairpins(reader *r, int letters, int32_t *list) {
       goto done;
     }
     TSL_TRY(next_energies(r, x, 2));
-    if (list[word] == RNA_NONE) list[word] = at_temperature(r, x[0], x[1]);
+    if (list[word] == RNA_NONE) list[word] = rna_params_at(r, x[0], x[1]);
   }
 done:
   return err;
@@ -343,8 +235,8 @@ static bool same_name(const char *given, const char *name) {
 static tsl_err read_section(reader *r) {
   char name[64];
   for (int k = 0; k < N_TABLES; k++) {
-    if (same_name(r->name, sections[k].name)) return read_table(r, k, 0);
-    (void)snprintf(name, sizeof name, "%s_enthalpies", sections[k].name);
+    if (same_name(r->name, rna_sections[k].name)) return read_table(r, k, 0);
+    (void)snprintf(name, sizeof name, "%s_enthalpies", rna_sections[k].name);
     if (same_name(r->name, name)) return read_table(r, k, 1);
   }
   for (int k = 0; k < N_ODD; k++)
@@ -396,7 +288,7 @@ static tsl_err check_complete(const reader *r) {
   for (int k = 0; k < N_TABLES; k++)
     for (int side = 0; side < 2; side++)
       if ((r->seen[side] >> k & 1) == 0)
-        TSL_FAIL(TSL_ERR_INPUT, "%s: section %s%s is missing", r->lines.path, sections[k].name,
+        TSL_FAIL(TSL_ERR_INPUT, "%s: section %s%s is missing", r->lines.path, rna_sections[k].name,
                  side == 1 ? "_enthalpies" : "");
   for (int k = 0; k < N_ODD; k++)
     if ((r->seen_odd >> k & 1) == 0)
@@ -405,85 +297,37 @@ done:
   return err;
 }
 
-static void settle_table(reader *r, int number) {
-  const section *s = &sections[number];
-  int32_t *to = s->at == NOWHERE ? r->hairpin : (int32_t *)(void *)((char *)r->energy + s->at);
-  const int n = count_of(s);
-  for (int k = 0; k < n; k++) {
-    const int64_t place = place_of(s, k);
-    if (place < 0) continue;
-    int32_t value = at_temperature(r, r->numbers[0][number][k], r->numbers[1][number][k]);
-    if (s->lowers && (value > 0 || r->ask->dangles == 0)) value = 0;
-    to[place] = value;
-  }
-}
-
-typedef int32_t table22[RNA_PAIRS][RNA_PAIRS][5][5][5][5];
-/* Two letters on each side, others than A C G U among them: the worst of what they may be. */
-static void complete_int22(table22 table) {
-  for (int x = 1; x < RNA_PAIRS; x++)
-    for (int y = 1; y < RNA_PAIRS; y++)
-      for (int k = 0; k < 625; k++) {
-        const int at[4] = {k / 125, k / 25 % 5, k / 5 % 5, k % 5};
-        int32_t worst = INT32_MIN;
-        for (int m = 0; m < 256; m++) {
-          int as[4] = {m / 64 + 1, m / 16 % 4 + 1, m / 4 % 4 + 1, m % 4 + 1};
-          for (int d = 0; d < 4; d++)
-            if (at[d] != 0) as[d] = at[d];
-          const int32_t value = table[x][y][as[0]][as[1]][as[2]][as[3]];
-          if (value > worst) worst = value;
-        }
-        table[x][y][at[0]][at[1]][at[2]][at[3]] = worst;
-      }
-}
-
-/* Energies and enthalpies are completed before they are combined. */
-static tsl_err settle_int22(const reader *r, int number) {
+static tsl_err parse(reader *r, const char *path, const char *text, int64_t bytes) {
   tsl_err err = TSL_OK;
-  int32_t *both[2] = {NULL, NULL};
-  const int64_t n = sizeof(table22) / sizeof(int32_t);
-  int32_t *to = &r->energy->int22[0][0][0][0][0][0];
-  for (int side = 0; side < 2; side++) {
-    TSL_TRY(tsl_alloc(n, sizeof(int32_t), "parameters", (void **)&both[side]));
-    for (int k = 0; k < count_of(&sections[number]); k++)
-      both[side][place_of(&sections[number], k)] = r->numbers[side][number][k];
-    complete_int22((int32_t(*)[RNA_PAIRS][5][5][5][5])(void *)both[side]);
-  }
-  for (int64_t k = 0; k < n; k++) to[k] = at_temperature(r, both[0][k], both[1][k]);
+  rna_exact *energy = r->energy;
+  table_lines_open(path, text, bytes, 0, &r->lines);
+  memset(energy, 0, sizeof *energy);
+  for (int k = 0; k < 1 << 10; k++) energy->triloop[k] = RNA_NONE;
+  for (int k = 0; k < 1 << 12; k++) energy->tetraloop[k] = RNA_NONE;
+  for (int k = 0; k < 1 << 16; k++) energy->hexaloop[k] = RNA_NONE;
+  TSL_TRY(read_all(r));
+  TSL_TRY(check_complete(r));
+  TSL_TRY(rna_params_settle(r));
 done:
-  TSL_FREE_ALL(both[0], both[1]);
-  return err;
-}
-
-static tsl_err settle(reader *r, int64_t n, int32_t *sizes) {
-  tsl_err err = TSL_OK;
-  for (int k = 0; k < N_TABLES; k++)
-    if (sections[k].at == AT(int22))
-      TSL_TRY(settle_int22(r, k));
-    else
-      settle_table(r, k);
-  for (int64_t k = 0; k <= n; k++) {
-    const double beyond = k > RNA_LOOP ? r->logarithm * log((double)k / RNA_LOOP) : 0;
-    sizes[k] = r->hairpin[k < RNA_LOOP ? k : RNA_LOOP] + (int32_t)beyond;
-  }
-done:
+  for (int k = 0; k < N_TABLES; k++) TSL_FREE_ALL(r->numbers[0][k], r->numbers[1][k]);
   return err;
 }
 
 tsl_err rna_params_parse(const char *path, const char *text, int64_t bytes, const rna_ask *ask,
                          rna_energy *energy, int64_t n, int32_t *sizes) {
   tsl_err err = TSL_OK;
-  reader r = {.energy = energy, .ask = ask};
-  table_lines_open(path, text, bytes, 0, &r.lines);
-  memset(energy, 0, sizeof *energy);
-  for (int k = 0; k < 1 << 10; k++) energy->triloop[k] = RNA_NONE;
-  for (int k = 0; k < 1 << 12; k++) energy->tetraloop[k] = RNA_NONE;
-  for (int k = 0; k < 1 << 16; k++) energy->hexaloop[k] = RNA_NONE;
-  TSL_TRY(read_all(&r));
-  TSL_TRY(check_complete(&r));
-  TSL_TRY(settle(&r, n, sizes));
+  reader r = {.ask = ask};
+  int32_t *list = (int32_t *)(void *)energy;
+  _Static_assert(sizeof(rna_exact) / sizeof(double) == sizeof(rna_energy) / sizeof(int32_t),
+                 "the same numbers in both");
+  TSL_TRY(tsl_alloc(1, sizeof *r.energy, "parameters", (void **)&r.energy));
+  TSL_TRY(parse(&r, path, text, bytes));
+  const double *exact = (const double *)(const void *)r.energy;
+  for (size_t k = 0; k < sizeof *energy / sizeof *list; k++) list[k] = (int32_t)exact[k];
+  for (int64_t k = 0; k <= n; k++)
+    sizes[k] = (int32_t)r.hairpin[k < RNA_LOOP ? k : RNA_LOOP] + (int32_t)rna_params_beyond(&r, k);
 done:
-  for (int k = 0; k < N_TABLES; k++) TSL_FREE_ALL(r.numbers[0][k], r.numbers[1][k]);
+  tsl_free(r.energy);
   return err;
 }
 
@@ -494,6 +338,21 @@ tsl_err rna_params_read(const char *path, const rna_ask *ask, rna_energy *energy
   int64_t bytes = 0;
   TSL_TRY(table_file_load(path, &text, &bytes));
   TSL_TRY(rna_params_parse(path, text, bytes, ask, energy, n, sizes));
+done:
+  tsl_free(text);
+  return err;
+}
+
+tsl_err rna_params_read_exact(const char *path, const rna_ask *ask, rna_exact *energy, int64_t n,
+                              double *sizes) {
+  tsl_err err = TSL_OK;
+  reader r = {.energy = energy, .ask = ask, .smooth = true};
+  char *text = NULL;
+  int64_t bytes = 0;
+  TSL_TRY(table_file_load(path, &text, &bytes));
+  TSL_TRY(parse(&r, path, text, bytes));
+  for (int64_t k = 0; k <= n; k++)
+    sizes[k] = r.hairpin[k < RNA_LOOP ? k : RNA_LOOP] + rna_params_beyond(&r, k);
 done:
   tsl_free(text);
   return err;

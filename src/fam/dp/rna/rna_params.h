@@ -30,4 +30,9 @@ tsl_err rna_params_parse(const char *path, const char *text, int64_t bytes, cons
 tsl_err rna_params_read(const char *path, const rna_ask *ask, rna_energy *energy, int64_t n,
                         int32_t *sizes);
 
+/** The same for sums over structures: not rounded, and with dangles what letters next to stems give
+ *  goes smoothly to 0 where it would be a cost, as ViennaRNA's partition function has it. */
+tsl_err rna_params_read_exact(const char *path, const rna_ask *ask, rna_exact *energy, int64_t n,
+                              double *sizes);
+
 #endif

@@ -25,7 +25,7 @@ static tsl_err open_triangle(void *worker, const dp_triangle_input *in, void **t
   memcpy(input.pairs, in->pairs, sizeof input.pairs);
   input.loop = p->span;
   input.energy = (const rna_energy *)(const void *)in->energy;
-  input.sizes = in->sizes;
+  input.sizes = (const int32_t *)in->sizes;
   TSL_TRY(dp_interval_open(&w->card, &input, &opened));
   *triangle = opened;
 done:

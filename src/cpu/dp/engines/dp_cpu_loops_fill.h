@@ -1,0 +1,103 @@
+/* Lists of what the pairs of a sequence add to loops, for all columns; included once by each engine
+ * of foldings. No guard. Wanted of the includer:
+ *
+ *   LOOPS               struct with the members that dp_cpu_fold and dp_cpu_partition share
+ *   LOOPS_NUMBER        of its lists
+ *   LOOPS_WEIGHT(f, e)  what stands in them for an energy
+ *   LOOPS_NEVER         and for what cannot be
+ *   RNA, RNA_NUMBER     as in rna_energy.h
+ */
+
+/** Of pair (x, y), with neighbours nx of x and ny of y: inside for OUTER, else outside. */
+static RNA_NUMBER list_value(const RNA(energy) * e, fold_list list, int x, int nx, int y, int ny) {
+  const bool turned = list >= OUTER_MULTI && list <= INNER_BULGE; /* seen from the other letter */
+  const int pair = turned ? rna_pair(y, x) : rna_pair(x, y);
+  const int a = turned ? ny : nx, b = turned ? nx : ny;
+  if (pair == 0) return RNA_FORBIDDEN;
+  switch (list) {
+  case OUTER_GENERIC:
+  case INNER_GENERIC:
+    return e->interior_end[pair][a][b];
+  case OUTER_ONE:
+  case INNER_ONE:
+    return e->one_end[pair][a][b];
+  case OUTER_TWO_THREE:
+  case INNER_TWO_THREE:
+    return e->two_three_end[pair][a][b];
+  case OUTER_BULGE:
+  case INNER_BULGE:
+    return RNA(end)(e, pair);
+  case OUTER_HAIRPIN:
+    return e->hairpin_end[pair][a][b];
+  case OUTER_MULTI:
+    return e->multi_closing + RNA(multi_stem)(e, pair, a, b);
+  case STEM:
+    return RNA(multi_stem)(e, pair, a, b);
+  default:
+    return RNA(exterior_stem)(e, pair, a == MISSING ? -1 : a, b == MISSING ? -1 : b);
+  }
+}
+
+static void fill_list(LOOPS *f, fold_list list) {
+  const bool outside = list >= INNER_GENERIC;
+  const int64_t n = f->posts - 1;
+  for (int x = 0; x < RNA_LETTERS; x++)
+    for (int nx = 0; nx <= MISSING; nx++) {
+      LOOPS_NUMBER *to = f->lists + loops_place(f->columns, list, x, nx);
+      LOOPS_NUMBER values[RNA_LETTERS][MISSING + 1];
+      for (int y = 0; y < RNA_LETTERS; y++)
+        for (int ny = 0; ny <= MISSING; ny++) {
+          const bool good = list == EXTERIOR || (nx < MISSING && ny < MISSING);
+          values[y][ny] =
+              good ? LOOPS_WEIGHT(f, list_value(f->energy, list, x, nx, y, ny)) : LOOPS_NEVER;
+        }
+      for (int64_t b = 0; b < f->columns; b++) {
+        const bool there = b >= 1 && b <= n;
+        const int y = there ? f->letters[b - 1] : 0;
+        const int ny = !there                       ? 0
+                       : !outside                   ? f->letters[b - 2]
+                       : list == EXTERIOR && b == n ? MISSING
+                                                    : f->letters[b];
+        to[b] = there ? values[y][ny] : LOOPS_NEVER;
+      }
+    }
+}
+
+/** Small loops by the four letters from the first on, and the four before and with the last. */
+static void fill_near(LOOPS *f, int which) {
+  const int n1 = dp_fold_near[which][0], n2 = dp_fold_near[which][1];
+  for (int k = 0; k < KEYS; k++)
+    for (int l = 0; l < KEYS; l++) {
+      const uint8_t left[4] = {(uint8_t)(k / 125), (uint8_t)(k / 25 % 5), (uint8_t)(k / 5 % 5),
+                               (uint8_t)(k % 5)};
+      const uint8_t back[4] = {(uint8_t)(l / 125), (uint8_t)(l / 25 % 5), (uint8_t)(l / 5 % 5),
+                               (uint8_t)(l % 5)};
+      uint8_t right[4];
+      for (int m = 0; m < n2 + 2; m++) right[m] = back[n2 + 1 - m];
+      f->near[((int64_t)which * KEYS + k) * KEYS + l] =
+          LOOPS_WEIGHT(f, RNA(interior)(f->energy, left, n1, right, n2));
+    }
+}
+
+static void fill_costs(LOOPS *f) {
+  const RNA(energy) *e = f->energy;
+  for (int n1 = 0; n1 <= RNA_LOOP; n1++)
+    for (int n2 = 0; n2 <= RNA_LOOP - n1; n2++)
+      f->costs.generic[n1][n2] =
+          LOOPS_WEIGHT(f, e->interior[n1 + n2] + RNA(asymmetry)(e, n1 > n2 ? n1 - n2 : n2 - n1));
+  for (int n = 0; n <= RNA_LOOP; n++) {
+    f->costs.bulge[n] = LOOPS_WEIGHT(f, e->bulge[n]);
+    f->costs.one[n] = n < RNA_LOOP ? f->costs.generic[1][n] : LOOPS_NEVER;
+  }
+  f->costs.two_three = f->costs.generic[2][3];
+}
+
+/** Hairpins of sizes of which letters may decide are small, the others not. */
+static void fill_sizes(LOOPS *f, const RNA_NUMBER *sizes) {
+  for (int64_t k = 0; k < 7; k++) f->small[k] = k < f->posts ? sizes[k] : RNA_FORBIDDEN;
+  for (int64_t k = 0; k < 2 * DP_SIDE + f->columns; k++) {
+    const int64_t size = k - 2 * DP_SIDE - 2;
+    const bool plain = size > 4 && size != 6 && size < f->posts;
+    f->sizes[k] = plain ? LOOPS_WEIGHT(f, sizes[size]) : LOOPS_NEVER;
+  }
+}

@@ -1,0 +1,180 @@
+/** @file dp_cpu_partition.c  Sums over structures: lists of weights, memory, boxes. */
+#include "dp_cpu_partition.h"
+
+#include "integers.h"
+
+#include <math.h>
+#include <string.h>
+
+static double weight(const dp_cpu_partition *f, double energy) {
+  return energy >= RNA_HIGH ? 0 : exp(-energy * f->beta);
+}
+
+#define RNA(name) rna_exact_##name
+#define RNA_NUMBER double
+#define LOOPS dp_cpu_partition
+#define LOOPS_NUMBER double
+#define LOOPS_WEIGHT(f, energy) weight(f, energy)
+#define LOOPS_NEVER 0
+#include "dp_cpu_loops_fill.h"
+
+/* ------------------------------------------------------------------ opening */
+
+static int64_t n_tiles(const dp_cpu_partition *f) {
+  return f->tiles * (f->tiles + 1) / 2;
+}
+
+void dp_cpu_partition_begin(dp_cpu_partition *f) {
+  const int64_t n = n_tiles(f);
+#pragma omp parallel for num_threads(f->cpu.threads)
+  for (int64_t t = 0; t < n; t++) {
+    for (int k = 0; k < PART_TABLES; k++)
+      memset(f->table[k] + t * DP_SIDE * DP_SIDE, 0, DP_SIDE * DP_SIDE * sizeof(double));
+    for (int k = 0; k < PART_SIDES; k++)
+      memset(f->side[k] + t * DP_SIDE, 0, DP_SIDE * sizeof(double));
+    f->exponent[t] = -PART_HIGH;
+  }
+  for (int64_t k = 0; k < f->columns; k++) f->prefix[k] = f->suffix[k] = 0;
+  for (int64_t k = 0; k < f->tiles; k++) f->prefix_e[k] = f->suffix_e[k] = 0;
+  f->whole = (partition_number){1, 0};
+}
+
+static tsl_err take_tables(dp_cpu_partition *f) {
+  tsl_err err = TSL_OK;
+  static const char what[] = "sums over structures";
+  const int64_t n = n_tiles(f);
+  for (int k = 0; k < PART_TABLES; k++)
+    TSL_TRY(tsl_alloc(n * DP_SIDE * DP_SIDE, sizeof(double), what, (void **)&f->table[k]));
+  for (int k = 0; k < PART_SIDES; k++)
+    TSL_TRY(tsl_alloc(n * DP_SIDE, sizeof(double), what, (void **)&f->side[k]));
+  TSL_TRY(tsl_alloc(n, sizeof(int32_t), what, (void **)&f->exponent));
+  TSL_TRY(tsl_alloc(f->columns, sizeof(double), what, (void **)&f->prefix));
+  TSL_TRY(tsl_alloc(f->columns, sizeof(double), what, (void **)&f->suffix));
+  TSL_TRY(tsl_alloc(f->tiles, sizeof(int32_t), what, (void **)&f->prefix_e));
+  TSL_TRY(tsl_alloc(f->tiles, sizeof(int32_t), what, (void **)&f->suffix_e));
+  TSL_TRY(tsl_alloc(f->columns, sizeof(int32_t), what, (void **)&f->key));
+  TSL_TRY(tsl_alloc(f->columns + 2 * DP_SIDE, sizeof(double), what, (void **)&f->sizes));
+  TSL_TRY(tsl_alloc(f->columns * N_LISTS * COMBOS, sizeof(double), what, (void **)&f->lists));
+  TSL_TRY(tsl_alloc((int64_t)DP_FOLD_NEAR * KEYS * KEYS, sizeof(double), what, (void **)&f->near));
+  TSL_TRY(tsl_alloc(f->cpu.threads, sizeof *f->scratch, what, (void **)&f->scratch));
+done:
+  return err;
+}
+
+static void fill_all(dp_cpu_partition *f, const double *sizes) {
+  f->base = weight(f, f->energy->multi_base);
+  fill_costs(f);
+  fill_sizes(f, sizes);
+  for (int64_t b = 0; b < f->columns; b++)
+    f->key[b] = b >= 1 && b < f->posts ? loops_key(f->letters + b - 1, -1) : 0;
+#pragma omp parallel for schedule(dynamic) num_threads(f->cpu.threads)
+  for (int k = 0; k < N_LISTS + DP_FOLD_NEAR; k++)
+    if (k < N_LISTS)
+      fill_list(f, (fold_list)k);
+    else
+      fill_near(f, k - N_LISTS);
+}
+
+tsl_err dp_cpu_partition_open(const dp_cpu *cpu, const dp_cpu_partition_input *in,
+                              dp_cpu_partition **out) {
+  tsl_err err = TSL_OK;
+  dp_cpu_partition *f = NULL;
+  *out = NULL;
+  TSL_TRY(tsl_alloc(1, sizeof *f, "sums over structures", (void **)&f));
+  f->cpu = *cpu;
+  f->beta = 1 / in->kt;
+  f->posts = in->posts;
+  f->tiles = (in->posts + DP_SIDE - 1) / DP_SIDE;
+  f->columns = (f->tiles + 1) * DP_SIDE;
+  TSL_TRY(tsl_alloc(1, sizeof *f->energy, "energies", (void **)&f->energy));
+  *f->energy = *in->energy;
+  TSL_TRY(tsl_alloc(f->columns + 2 * AROUND, 1, "letters", (void **)&f->around));
+  f->letters = f->around + AROUND;
+  for (int64_t k = 0; k < in->posts - 1; k++)
+    f->letters[k] = in->letters[k] < 4 ? (uint8_t)(in->letters[k] + 1) : 0;
+  TSL_TRY(take_tables(f));
+  fill_all(f, in->sizes);
+  dp_cpu_partition_begin(f);
+  *out = f;
+  f = NULL;
+done:
+  dp_cpu_partition_close(&f);
+  return err;
+}
+
+void dp_cpu_partition_close(dp_cpu_partition **partition) {
+  dp_cpu_partition *f = *partition;
+  if (f == NULL) return;
+  for (int k = 0; k < PART_TABLES; k++) tsl_free(f->table[k]);
+  for (int k = 0; k < PART_SIDES; k++) tsl_free(f->side[k]);
+  TSL_FREE_ALL(f->energy, f->around, f->sizes, f->near, f->key, f->lists, f->exponent, f->prefix,
+               f->suffix, f->prefix_e, f->suffix_e, f->scratch, f);
+  *partition = NULL;
+}
+
+/* ------------------------------------------------------------------ boxes */
+
+enum { MOST = DP_BOX / DP_SIDE }; /* tiles along a side of a box */
+
+/** A box in tiles. */
+typedef struct region {
+  int64_t i0, i1, j0, j1;
+} region;
+
+static region region_of(const dp_box *b) {
+  return (region){b->lo[0] / DP_SIDE, (b->hi[0] + DP_SIDE - 1) / DP_SIDE, b->lo[1] / DP_SIDE,
+                  (b->hi[1] + DP_SIDE - 1) / DP_SIDE};
+}
+
+/** Products with tiles outside of the box, which are finished. */
+static void meet_outside(dp_cpu_partition *f, const dp_box *box, int64_t i, int64_t j) {
+  const region r = region_of(box);
+  if (box->lo[2] == 0)
+    partition_inside_meet(f, i, j, r.i1, r.j0);
+  else
+    partition_outside_meet(f, i, j, (int64_t[]){r.j1, f->tiles}, (int64_t[]){0, r.i0});
+}
+
+/** The tile after those of the box that it needs. */
+static void finish_tile(dp_cpu_partition *f, const dp_box *box, int64_t i, int64_t j) {
+  const region r = region_of(box);
+  if (box->lo[2] != 0) {
+    partition_outside_meet(f, i, j, (int64_t[]){j + 1, r.j1}, (int64_t[]){r.i0, i});
+    partition_outside_join(f, i, j);
+    return;
+  }
+  const int64_t low = tsl_min(r.i1, j), high = tsl_max(tsl_max(r.j0, low), i + 1);
+  partition_inside_meet(f, i, j, i + 1, low);
+  partition_inside_meet(f, i, j, high, j);
+  partition_inside_join(f, i, j);
+  if (i == 0) partition_prefix(f, j);
+  if (j == f->tiles - 1) partition_suffix(f, i);
+}
+
+/** Number t of a box's tiles, rows after rows; false: there is none on or above the diagonal. */
+static bool tile_of(const dp_box *box, int64_t t, int64_t *i, int64_t *j) {
+  const region r = region_of(box);
+  *i = r.i0 + t / MOST;
+  *j = r.j0 + t % MOST;
+  return *i < r.i1 && *j < r.j1 && *i <= *j;
+}
+
+void dp_cpu_partition_boxes(dp_cpu_partition *f, const dp_box *boxes, int64_t n) {
+#pragma omp parallel for schedule(dynamic) num_threads(f->cpu.threads)
+  for (int64_t t = 0; t < n * MOST * MOST; t++) {
+    int64_t i = 0, j = 0;
+    if (tile_of(&boxes[t / (MOST * MOST)], t % (MOST * MOST), &i, &j))
+      meet_outside(f, &boxes[t / (MOST * MOST)], i, j);
+  }
+  for (int64_t d = 0; d < 2 * MOST - 1; d++) {
+#pragma omp parallel for schedule(dynamic) num_threads(f->cpu.threads)
+    for (int64_t t = 0; t < n * MOST; t++) {
+      const dp_box *box = &boxes[t / MOST];
+      const int64_t row = t % MOST, from = box->lo[2] == 0 ? d : 2 * MOST - 2 - d;
+      const int64_t column = from - (MOST - 1 - row); /* of the lower left tile: 0 */
+      int64_t i = 0, j = 0;
+      if (column >= 0 && column < MOST && tile_of(box, row * MOST + column, &i, &j))
+        finish_tile(f, box, i, j);
+    }
+  }
+}

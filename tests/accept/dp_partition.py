@@ -1,0 +1,289 @@
+#!/usr/bin/env python3
+"""Sums over the structures of RNA: brute force, ViennaRNA, and runs with each other.
+
+usage: dp_partition.py TESELA [--fast] [ONLY]
+
+Truths: the Boltzmann weights of all structures of short sequences, by loops written again (dp_fold_energy.py);
+dp_partition_truth.json, which tools/dp_partition_truth made with ViennaRNA from inputs/dp/made_up.par, for random and for
+natural sequences; and where the Python package viennarna is installed, itself with its own parameters.
+"""
+import json
+import math
+import os
+import random
+import re
+import signal
+import time
+
+import harness
+from dp_fold_energy import Model, pairs_of, read, structures
+from dp_fold_natural import NATURAL
+from harness import check, np
+
+try:
+    import RNA
+except ImportError:
+    RNA = None
+
+suite = harness.Suite(__doc__, jobs=4)
+TOP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
+PARAMETERS = os.path.abspath(os.path.join(TOP, "inputs", "dp", "made_up.par"))
+SECTIONS = read(PARAMETERS)
+
+
+def tree_of(letters, mode="table", problem="partition", **keys):
+    section = {"problem": problem, "mode": mode, "a": {"text": f'"{letters}"'}, "parameters": PARAMETERS, **keys}
+    return {"family": "dp", "run": {"device": "cpu", "threads": 2}, "dp": section}
+
+
+def solve(letters, mode="table", ranks=None, env=None, **keys):
+    return suite.result(tree_of(letters, mode, **keys), ranks=ranks, **({"env": env} if env else {}))
+
+
+def sums(letters, **keys):
+    """Ensemble energy and probabilities [n][n]."""
+    with solve(letters, **keys) as file:
+        return float(file["results/goal"][0]), file["results/table"][()]
+
+
+# ------------------------------------------------------------------- truths
+
+
+def brute_force(letters, celsius, dangles):
+    model, kt = Model(SECTIONS, celsius, dangles, exact=True), 1.98717e-3 * (celsius + 273.15)
+    n, whole, truth = len(letters), 0, np.zeros((len(letters), len(letters)))
+    for structure in structures(letters):
+        energy = model.energy(letters, structure)
+        if energy is None:
+            continue
+        weight = math.exp(-energy / 100 / kt)
+        whole += weight
+        for i, j in structure:
+            truth[i, j] += weight
+    ensemble, table = sums(letters, temperature=celsius, dangles=dangles)
+    check(table.shape == (n, n), str(table.shape))
+    check(abs(ensemble + kt * math.log(whole)) < 1e-10, f"{ensemble}, should be {-kt * math.log(whole)}")
+    worst = np.abs(table - truth / whole).max()
+    check(worst < 1e-12, f"probabilities are off by {worst}")
+
+
+def brute_cases():
+    dice = random.Random(6)
+    for k, alphabet in enumerate(("GC", "GGCCAU", "ACGU", "GU", "GGCCN", "GCAU", "GGCC", "ACGU")):
+        n = 15 if set(alphabet) == {"G", "C"} else 17
+        letters = "".join(dice.choice(alphabet) for _ in range(n))
+        suite.case(f"all structures of {letters}", brute_force, letters, (37, 20, 61.5)[k % 3], 2 * (k % 2))
+    for letters in ("GGGAAACCGAAAGGC", "GCGAAAGCGAAAGCC", "GGAGAAACAGAAACACC", "GAGAAACGAAACC"):
+        suite.case(f"multiloops of {letters}", brute_force, letters, 37, 2)
+
+
+def compare(case, least):
+    ensemble, table = sums(case["letters"], temperature=case["temperature"], dangles=case["dangles"])
+    check(abs(ensemble - case["ensemble"]) <= 2e-7 * abs(ensemble) + 1e-9,  # ViennaRNA gives it in single precision
+          f"{ensemble}, ViennaRNA has {case['ensemble']}")
+    listed = {(i, j): p for i, j, p in case["pairs"]}
+    for (i, j), p in listed.items():
+        check(abs(table[i, j] - p) < 1e-8, f"pair {i}, {j}: {table[i, j]}, ViennaRNA has {p}")
+    for i, j in np.argwhere(table >= least + 1e-8):
+        check((i, j) in listed, f"pair {i}, {j} of {table[i, j]} is not ViennaRNA's")
+
+
+def natural(case, least):
+    compare(case, least)
+    check(NATURAL[case["name"]] == case["letters"], "other letters than those of the truth")
+    with suite.result(tree_of(case["letters"], "recover", "fold", dangles=case["dangles"])) as file:
+        goal, text = int(file["results/goal"][0]), bytes(file["results/structure"][()]).decode("ascii")
+    check(goal == case["energy"], f"{goal}, ViennaRNA has {case['energy']}")
+    check(Model(SECTIONS, 37, case["dangles"]).energy(case["letters"], pairs_of(text)) == goal, text)
+
+
+def peer(letters, celsius, dangles):
+    """ViennaRNA itself, with its own parameters."""
+    own = suite.path("own.par")
+    RNA.params_save(own)
+    model = RNA.md()
+    model.temperature, model.dangles = celsius, dangles
+    compound = RNA.fold_compound(letters, model)
+    structure, energy = compound.mfe()
+    compound.exp_params_rescale(energy)
+    truth, ensemble = None, compound.pf()[1]
+    truth = np.array(compound.bpp())[1:, 1:]
+    found, table = sums(letters, temperature=celsius, dangles=dangles, parameters=own)
+    check(abs(found - ensemble) <= 2e-7 * abs(ensemble) + 1e-9, f"{found}, ViennaRNA has {ensemble}")
+    worst = np.abs(table - truth).max()
+    check(worst < 1e-10, f"probabilities are off by {worst}")
+    with suite.result(tree_of(letters, "recover", "fold", parameters=own, temperature=celsius, dangles=dangles)) as file:
+        check(int(file["results/goal"][0]) == round(100 * energy), f"{energy}: {structure}")
+    return f"{worst:.1e}"
+
+
+def peers():
+    dice = random.Random(8)
+    for name, letters in NATURAL.items():
+        suite.case(f"ViennaRNA itself, {name}", peer, letters, 37, 2)
+    for n in (20, 200, 600) if suite.fast else (20, 64, 65, 200, 256, 600, 1000, 3000):
+        letters = "".join(dice.choice("ACGUACGUGCN") for _ in range(n))
+        for celsius, dangles in ((37, 2),) if n > 1000 else ((37, 2), (20, 0), (61.5, 2)):
+            suite.case(f"ViennaRNA itself, {n} letters, {celsius} degrees, {dangles}", peer, letters, celsius, dangles)
+
+
+def no_overflow():
+    """A hairpin whose sum over structures is far beyond what a double holds, and beside it nothing."""
+    letters = "A" * 150 + "GC" * 250 + "GAAA" + "GC" * 250 + "N" * 150
+    ensemble, table = sums(letters, temperature=0)
+    with suite.result(tree_of(letters, "value", "fold", temperature=0)) as file:
+        least = int(file["results/goal"][0]) / 100
+    check(ensemble < least and ensemble > 1.05 * least, f"ensemble {ensemble}, least energy {least}")
+    check(-ensemble / (1.98717e-3 * 273.15) > 2 * 710, "the case is too small")
+    check(0.5 < table.max() <= 1 + 1e-9 and np.isfinite(table).all(), f"largest probability {table.max()}")
+
+
+# ------------------------------------------------------------------- the same on every mix
+
+
+def contents(file):
+    return {name: file["results"][name][()].tobytes() for name in file["results"]}
+
+
+def same_bytes(letters, mode):
+    with solve(letters, mode) as file:
+        first = contents(file)
+    for ranks in (2, 3, 5):
+        with solve(letters, mode, ranks) as file:
+            check(contents(file) == first, f"{ranks} ranks differ, mode {mode}")
+
+
+def same_levels(letters):
+    with solve(letters) as file:
+        first = contents(file)
+    with open("/proc/cpuinfo", encoding="utf-8") as file:
+        x86 = " avx2 " in file.read()
+    for level in ("v2", "v3") if x86 else ():
+        try:
+            with solve(letters, env={"TSL_SIMD": level}) as file:
+                check(contents(file) == first, f"level {level} differs")
+        except harness.Failed as why:
+            if "TSL_SIMD" not in str(why):
+                raise
+
+
+def checkpoints(out):
+    return [out + f".ckpt.{k}" for k in (0, 1) if os.path.exists(out + f".ckpt.{k}")]
+
+
+def goes_on(letters):
+    """Stopped in the sweep outside, and restarted on another number of ranks."""
+    tree = tree_of(letters, "recover")
+    tree["run"]["checkpoint"] = 0.05
+    deck, out = suite.deck("stopped.yaml", tree), suite.path("stopped.h5")
+    process = suite.start(["run", deck, "-o", out], 2, env={"TSL_TEST_SLOW": "+0.08", "TSL_TEST_CHECKPOINTS": "prompt"})
+    patience = harness.Patience(60)
+    while not checkpoints(out) and process.poll() is None and not patience.over():
+        time.sleep(0.01)
+    time.sleep(0.4)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.communicate()
+    check(checkpoints(out), "no checkpoint")
+    made = suite.run(["run", deck, "-o", out, "--restart", out], 3)
+    check(made.status == 0 and "from a checkpoint" in made.out, made.tail())
+    with solve(letters, "recover") as whole, harness.h5py.File(out, "r") as file:
+        check(contents(file) == contents(whole), "other results than those of a run that was not stopped")
+    return made.out.split("from a checkpoint with ")[1].split("\n")[0]
+
+
+# ------------------------------------------------------------------- what comes of it
+
+
+def outputs(letters):
+    plot, text = suite.path("dot.ps"), suite.path("centroid.txt")
+    _, table = sums(letters)
+    deck = suite.deck("out", tree_of(letters, "recover", dot_plot=plot, structure=text, threshold=0.01))
+    made = suite.run(["run", deck, "-o", suite.path("out.h5"), "--overwrite"])
+    check(made.status == 0, made.tail())
+    with harness.h5py.File(suite.path("out.h5"), "r") as file:
+        pairs, values = file["results/pairs"][()], file["results/probabilities"][()]
+        paired, dots = file["results/paired"][()], bytes(file["results/structure"][()]).decode("ascii")
+        path = [tuple(map(int, row)) for row in file["results/path"][()]]
+    want = np.argwhere(table >= 0.01)
+    check((pairs == want).all() and (values == table[want[:, 0], want[:, 1]]).all(), "pairs above the threshold")
+    check(np.abs(paired - table.sum(0) - table.sum(1)).max() < 1e-12, "probabilities of letters")
+    centroid = sorted((int(i), int(j)) for i, j in np.argwhere(table > 0.5))
+    check(path == centroid == pairs_of(dots), f"centroid {dots}")
+    energy = Model(SECTIONS).energy(letters, centroid)
+    distance = np.where(table > 0.5, 1 - table, table).sum() - np.tril(table).sum()
+    check(f"{letters}\n{dots} {{{energy / 100:6.2f} d={distance:.2f}}}\n" in made.out, made.out)
+    with open(text, encoding="ascii") as file:
+        check(file.read() == f"{letters}\n{dots} ({energy / 100:6.2f})\n", "text file")
+    with open(plot, encoding="ascii") as file:
+        body = file.read()
+    boxes = re.findall(r"^(\d+) (\d+) ([0-9.]+) ubox$", body, flags=re.M)
+    check([(int(i) - 1, int(j) - 1) for i, j, _ in boxes] == [tuple(map(int, row)) for row in want], "boxes of the plot")
+    check(all(abs(float(r) ** 2 - p) < 1e-8 for (_, _, r), p in zip(boxes, values)), "sizes of the boxes")
+    check(len(re.findall(r" lbox$", body, flags=re.M)) == len(centroid), "boxes of the centroid")
+
+
+def trivial():
+    for letters in ("", "A", "GGCC", "NNNNNNNNNNNNNNNN"):
+        with solve(letters, "recover") as file:
+            check(file["results/goal"][0] == 0 and not file["results/paired"][()].any(), letters)
+            check(bytes(file["results/structure"][()]).decode("ascii") == "." * len(letters), letters)
+        ensemble, table = sums(letters)
+        check(ensemble == 0 and not table.any(), letters)
+
+
+def summary_of_fold():
+    letters = NATURAL["TAR element of HIV-1"]
+    for more in ("", "A" * (101 - len(letters))):
+        deck = suite.deck("shown", tree_of(letters + more, "recover", "fold"))
+        made = suite.run(["run", deck, "-o", suite.path("shown.h5"), "--overwrite"])
+        check(made.status == 0, made.tail())
+        with harness.h5py.File(suite.path("shown.h5"), "r") as file:
+            text = bytes(file["results/structure"][()]).decode("ascii")
+            line = f"{letters}{more}\n{text} ({int(file['results/goal'][0]) / 100:6.2f})\n"
+        check((line in made.out) == (more == ""), made.out)
+
+
+def refused(keys, *words):
+    run = suite.run(["run", suite.deck("bad", tree_of("GGG", **keys)), "-q", "-o", suite.path("bad.h5")])
+    check(run.status == 2, f"status {run.status}: {run.tail()}")
+    for word in words:
+        check(word in run.err, f"'{word}' is not in: {run.err}")
+
+
+def no_card():
+    tree = tree_of("GGGAAACCC")
+    tree["run"]["device"] = "gpu"
+    run = suite.run(["run", suite.deck("card", tree), "-q", "-o", suite.path("card.h5")])
+    check(run.status == 2 and "dp.problem" in run.err and "run.device=cpu" in run.err, run.tail())
+
+
+def main():
+    with open(os.path.join(TOP, "tests", "accept", "dp_partition_truth.json"), encoding="ascii") as file:
+        truth = json.load(file)
+    brute_cases()
+    for k, case in enumerate(truth["cases"]):
+        suite.case(f"ViennaRNA's numbers {k}", compare, case, truth["least"])
+    for case in truth["natural"]:
+        suite.case(f"{case['name']}, dangles {case['dangles']}", natural, case, truth["least"])
+    if RNA is not None:
+        peers()
+    dice = random.Random(3)
+    letters = "".join(dice.choice("ACGU") for _ in range(900))
+    for mode in ("recover", "table", "value"):
+        suite.case(f"900 letters on 1, 2, 3, 5 ranks, {mode}", same_bytes, letters, mode)
+    suite.case("levels of SIMD", same_levels, letters[:300])
+    suite.case("stopped and restarted", goes_on, letters)
+    suite.case("no overflow", no_overflow)
+    suite.case("outputs", outputs, NATURAL["tRNA-Phe of yeast, unmodified"])
+    suite.case("nothing to pair", trivial)
+    suite.case("the structure in the summary", summary_of_fold)
+    suite.case("dangles 1", refused, {"dangles": 1}, "dp.dangles", "0 or 2")
+    suite.case("threshold in mode table", refused, {"threshold": 0.1}, "dp.threshold", "mode table")
+    suite.case("recovery elsewhere", refused, {"mode": "recover", "recover": "host"}, "dp.recover", "not used")
+    suite.case("memory", refused, {"mode": "recover", "memory": "64 KiB", "a": {"random": 500}}, "dp.memory")
+    if " gpu0 " in suite.run(["devices"]).out:
+        suite.case("a card", no_card)
+    suite.end()
+
+
+main()
