@@ -133,7 +133,7 @@ static const char *const used_keys[] = {
     "a",         "b",          "weights",     "values",   "dimensions", "keys",   "gaps",
     "returns",   "costs",      "start",       "capacity", "n",          "k",      "modulus",
     "edit",      "scores",     "alphabet",    "distance", "span",       "wobble", "type",
-    "table",     "data",       "constants",   "boundary", "cell",       "goal",   "pattern",
+    "table",     "tables", "data",       "constants",   "boundary", "cell",       "goal",   "pattern",
     "interpret", "parameters", "temperature", "dangles",  "recover",    "memory", "alignment",
     "structure", "band",       "free_ends"};
 

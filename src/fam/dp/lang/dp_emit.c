@@ -150,7 +150,7 @@ int32_t dp_emit_range(dp_emitter *e, const lang_expr *x, int32_t node, dp_as as)
   const char *type = dp_emit_type(x, node, as);
   lang_text body = {0};
   lang_put(&body,
-           "DP_FN %s dp_range%d(DP_TAKE, DP_TTAKE, const i64 p, const i64 q, const i64 i,\n"
+           "DP_FN %s dp_range%d(DP_TAKE, DP_CTAKE, const i64 p, const i64 q, const i64 i,\n"
            "                    const i64 j",
            type, (int)number);
   put_outer_loops(&body, n->ref);
@@ -179,9 +179,9 @@ static void put_return(dp_emitter *e, lang_text *out, const lang_expr *x) {
   if (lang_kind_of(e->code->type) == LANG_WHOLE &&
       !dp_bounds_fits(&e->bounds, x, x->root, dp_span_of_type(e->code->type))) {
     e->code->checks = 1;
-    lang_put(out, "  *bad |= v != (V)(T)v ? DP_BAD_OVERFLOW : 0;\n");
+    lang_put(out, "  *bad |= v != (V)(E)v ? DP_BAD_OVERFLOW : 0;\n");
   }
-  lang_put(out, "  return (T)v;\n}\n\n");
+  lang_put(out, "  return (E)v;\n}\n\n");
 }
 
 void dp_emit_append(dp_emitter *e, lang_text *body) {
@@ -193,11 +193,12 @@ void dp_emit_append(dp_emitter *e, lang_text *body) {
 
 void dp_emit_value(dp_emitter *e, int32_t rule, const char *name, const char *more) {
   const dp_recurrence *r = e->recurrence;
-  const lang_expr *x = rule < 0 ? &r->cell : &r->rules[rule].value;
+  const lang_expr *x = dp_recurrence_value(r, rule);
   lang_text body = {0};
+  e->table = dp_recurrence_table(r, rule);
   dp_bounds_restart(&e->bounds);
   dp_bounds_rule(&e->bounds, rule);
-  lang_put(&body, "DP_FN T %s(DP_TAKE, DP_TTAKE, %sconst i64 p, const i64 q, int *bad) {\n", name,
+  lang_put(&body, "DP_FN E %s(DP_TAKE, DP_CTAKE, %sconst i64 p, const i64 q, int *bad) {\n", name,
            more);
   put_place(&body, e->code);
   lang_put(&body, "  const %s v = ", dp_emit_type(x, x->root, DP_AS_VALUE));
@@ -208,28 +209,48 @@ void dp_emit_value(dp_emitter *e, int32_t rule, const char *name, const char *mo
 }
 
 /* Any cell: the rules in turn, then `cell` (on a wavefront's boundary: a failure). */
-void dp_emit_full(dp_emitter *e, const char *name, const char *cell, const char *take,
-                  const char *pass) {
+static void put_full(dp_emitter *e, int32_t table, const char *name, const char *cell,
+                     const char *take, const char *pass) {
   const dp_recurrence *r = e->recurrence;
   const int32_t cells = r->equation.names.tables[0].cells;
   lang_text body = {0};
-  lang_put(&body, "DP_FN T %s(DP_TAKE, DP_TTAKE, %sconst i64 p, const i64 q, int *bad) {\n", name,
-           take);
+  e->table = table;
+  lang_put(&body, "DP_FN E %s_%d(DP_TAKE, DP_CTAKE, %sconst i64 p, const i64 q, int *bad) {\n", name,
+           (int)table, take);
   put_place(&body, e->code);
   if (cells != LANG_CELLS_ALL)
     lang_put(&body, "  if (i %c j) return 0;\n", cells == LANG_CELLS_UPPER ? '>' : '<');
   dp_bounds_restart(&e->bounds);
   for (int32_t n = 0; n < r->equation.n_rules; n++) {
+    if (r->equation.rule_table[n] != table) continue;
     lang_put(&body, "  if (");
     dp_emit_condition(e, &body, &r->rules[n].where, r->rules[n].where.root);
-    lang_put(&body, ") return dp_value%d(DP_PASS, DP_TPASS, p, q, bad);\n", (int)n);
+    lang_put(&body, ") return dp_value%d(DP_PASS, DP_CPASS, p, q, bad);\n", (int)n);
     dp_bounds_assume(&e->bounds, &r->rules[n].where, r->rules[n].where.root, false);
   }
   if (e->code->engine == DP_WAVEFRONT)
     lang_put(&body, "  *bad |= DP_BAD_RULE;\n  return 0;\n}\n\n");
   else
-    lang_put(&body, "  return %s(DP_PASS, DP_TPASS, %sp, q, bad);\n}\n\n", cell, pass);
+    lang_put(&body, "  return %s_%d(DP_PASS, DP_CPASS, %sp, q, bad);\n}\n\n", cell, (int)table, pass);
   dp_emit_append(e, &body);
+}
+
+void dp_emit_tables(dp_emitter *e, const char *name, const char *take, const char *pass) {
+  lang_text body = {0};
+  lang_put(&body, "DP_FN T %s(DP_TAKE, DP_TTAKE, %sconst i64 p, const i64 q, int *bad) {\n", name,
+           take);
+  lang_put(&body, "  T own = DP_ZERO;\n");
+  for (int32_t t = 0; t < e->code->tables; t++)
+    lang_put(&body, "  DP_OF(own, %d) = %s_%d(DP_PASS, DP_CPASS, %sp, q, bad);\n", (int)t, name,
+             (int)t, pass);
+  lang_put(&body, "  return own;\n}\n\n");
+  dp_emit_append(e, &body);
+}
+
+void dp_emit_full(dp_emitter *e, const char *name, const char *cell, const char *take,
+                  const char *pass) {
+  for (int32_t t = 0; t < e->code->tables; t++) put_full(e, t, name, cell, take, pass);
+  dp_emit_tables(e, name, take, pass);
 }
 
 /** All functions, with 32-bit values if wide is not set. */
@@ -243,7 +264,11 @@ static void put_functions(dp_emitter *e, dp_target target) {
     (void)snprintf(name, sizeof name, "dp_value%d", (int)n);
     dp_emit_value(e, n, name, "");
   }
-  dp_emit_value(e, -1, "dp_cell", "");
+  for (int32_t t = 0; t < e->code->tables; t++) {
+    (void)snprintf(name, sizeof name, "dp_cell_%d", (int)t);
+    dp_emit_value(e, -1 - t, name, "");
+  }
+  dp_emit_tables(e, "dp_cell", "", "");
   dp_emit_full(e, "dp_full", "dp_cell", "", "");
   if (target == DP_TARGET_C && e->code->engine == DP_ROWS) dp_emit_hoisted(e);
   if (target == DP_TARGET_C && e->code->engine == DP_INTERVAL) dp_emit_split(e);
@@ -272,10 +297,43 @@ static const char *worst_of(const dp_emitter *e) {
   }
 }
 
+/** T, a cell: of several tables a struct. GATHER and SCATTER: cell l of rows of values, a row for each
+ *  table, DP_PLANE apart. */
+static void put_cell(const dp_emitter *e, dp_target target, lang_text *out) {
+  const int n = (int)e->code->tables;
+  lang_put(out, "#define DP_TABLES %d\n", n);
+  if (n == 1) {
+    lang_put(out, "typedef E T;\n#define DP_OF(x, n) (x)\n#define DP_ZERO 0\n"
+                  "#define DP_CTAKE DP_TTAKE\n#define DP_CPASS DP_TPASS\n"
+                  "#define DP_GATHER(x, l) ((x)[l])\n#define DP_SCATTER(x, l, v) ((x)[l] = (v))\n");
+    return;
+  }
+  lang_put(out, "typedef struct dp_values {\n  E v0");
+  for (int t = 1; t < n; t++) lang_put(out, ", v%d", t);
+  lang_put(out, ";\n");
+  if (target == DP_TARGET_CUDA) {
+    lang_put(out, "  dp_values() = default;\n"
+                  "  __device__ __forceinline__ dp_values(int zero) : v0(zero)");
+    for (int t = 1; t < n; t++) lang_put(out, ", v%d(zero)", t);
+    lang_put(out, " {\n  }\n  __device__ __forceinline__ operator E() const { return v%d; }\n",
+             (int)e->recurrence->equation.goal_table);
+  }
+  lang_put(out, "} T;\n#define DP_OF(x, n) ((x).v##n)\n#define DP_ZERO %s\n",
+           target == DP_TARGET_CUDA ? "T(0)" : "((T){0})");
+  lang_put(out, "#define DP_CTAKE DP_TTAKE, const T own\n#define DP_CPASS DP_TPASS, own\n");
+  lang_put(out, "#define DP_GATHER(x, l) ((T){(x)[l]");
+  for (int t = 1; t < n; t++) lang_put(out, ", (x)[%d * DP_PLANE + (l)]", t);
+  lang_put(out, "})\n#define DP_SCATTER(x, l, v) ((x)[l] = (v).v0");
+  for (int t = 1; t < n; t++) lang_put(out, ", (x)[%d * DP_PLANE + (l)] = (v).v%d", t, t);
+  lang_put(out, ")\n#define DP_MEMBERS_OF(F)");
+  for (int t = 0; t < n; t++) lang_put(out, " F(v%d)", t);
+  lang_put(out, "\n");
+}
+
 static void put_types(const dp_emitter *e, lang_text *out) {
   const dp_code *c = e->code;
   const bool single = lang_is_single(&e->recurrence->equation.names);
-  lang_put(out, "typedef %s T;\ntypedef %s V;\ntypedef %s R;\n", dp_type_word(c->type),
+  lang_put(out, "typedef %s E;\ntypedef %s V;\ntypedef %s R;\n", dp_type_word(c->type),
            e->wide ? "i64" : "i32", single ? "f32" : "f64");
   lang_put(out, "#define DP_MOST_R ((R)%a)\n#define DP_LEAST_R ((R)%a)\n",
            single ? (double)FLT_MAX : DBL_MAX, single ? (double)FLT_MIN : DBL_MIN);
@@ -294,6 +352,7 @@ static void put_types(const dp_emitter *e, lang_text *out) {
            c->engine == DP_ROWS && c->depth > 0,
            c->engine != DP_WAVEFRONT && !(c->engine == DP_ROWS && c->depth > 0));
   lang_put(out, "#define DP_WORST %s\n", worst_of(e));
+  lang_put(out, "#define DP_GOAL(x) DP_OF(x, %d)\n", (int)e->recurrence->equation.goal_table);
   lang_put(out, "#define DP_CELLS %d\n", (int)e->recurrence->equation.names.tables[0].cells);
   lang_put(out, "#define DP_BEST %d\n#define DP_BETTER %c\n#define DP_LATER_Q %d\n", (int)c->best,
            e->recurrence->equation.maximum != 0 ? '>' : '<',
@@ -396,8 +455,8 @@ static void put_loops(const dp_emitter *e, dp_target target, lang_text *out) {
 static dp_span next_span(dp_emitter *e, dp_span table) {
   const dp_recurrence *r = e->recurrence;
   dp_span all = {0, 0}; /* a failed cell */
-  for (int32_t rule = -1; rule < r->equation.n_rules; rule++) {
-    const lang_expr *x = rule < 0 ? &r->cell : &r->rules[rule].value;
+  for (int32_t rule = -r->equation.names.n_tables; rule < r->equation.n_rules; rule++) {
+    const lang_expr *x = dp_recurrence_value(r, rule);
     dp_bounds_init(r, &e->bounds);
     dp_bounds_rule(&e->bounds, rule);
     e->bounds.table = table;
@@ -413,7 +472,8 @@ static dp_span common(dp_span a, dp_span b) {
 /** Values of cells: of the type, what the expressions can give, what growing can reach. */
 static dp_span table_span(dp_emitter *e) {
   const dp_code *c = e->code;
-  const dp_wide steps = (dp_wide)c->P + (c->fold.rows_only != 0 ? 0 : (dp_wide)c->Q);
+  const dp_wide steps =
+      ((dp_wide)c->P + (c->fold.rows_only != 0 ? 0 : (dp_wide)c->Q)) * (dp_wide)c->tables;
   dp_span values = dp_span_of_type(c->type), grown;
   if (lang_kind_of(c->type) == LANG_REAL) return values;
   if (dp_bounds_growth(e->recurrence, steps, &grown)) values = common(values, grown);
@@ -435,6 +495,7 @@ static void put_all(dp_emitter *e, dp_target target, lang_text *out) {
     lang_put(out, "%s;\n%s;\n%s;\n", TEXT(DP_ROW_LAUNCH_STRUCT), TEXT(DP_EDGE_LAUNCH_STRUCT),
              TEXT(DP_TILE_LAUNCH_STRUCT));
   put_types(e, out);
+  put_cell(e, target, out);
   put_arrays(e, out);
   if (target == DP_TARGET_CUDA) put_members(e, out);
   put_access(e, out);
@@ -461,7 +522,8 @@ tsl_err dp_emit(const dp_recurrence *r, dp_target target, dp_code *code, char **
   dp_bounds_init(r, &e->bounds);
   e->bounds.table = values;
   if (lang_kind_of(code->type) == LANG_REAL)
-    e->bounds.reals = dp_real_growth(r, (double)code->P + (double)code->Q);
+    e->bounds.reals =
+        dp_real_growth(r, ((double)code->P + (double)code->Q) * (double)code->tables);
   put_functions(e, target);
   if (e->misfit) {
     e->wide = true;
