@@ -22,8 +22,9 @@ static int same_as_interpreter(const draft *d, dp_pattern pattern, uint64_t seed
     for (int64_t j = 0; j < grid.cols; j++) {
       const dp_value v = compiled_value(&c, i, j), u = grid.values[i * grid.cols + j];
       if (memcmp(&v, &u, sizeof v) != 0 && lang_has_cell(&c.r->equation.names.tables[0], i, j))
-        fail_msg("%s: cell %lld, %lld is %lld (%g), not %lld (%g)", c.r->cells[0].text, (long long)i,
-                 (long long)j, (long long)v.whole, v.real, (long long)u.whole, u.real);
+        fail_msg("%s: cell %lld, %lld is %lld (%g), not %lld (%g)", c.r->cells[0].text,
+                 (long long)i, (long long)j, (long long)v.whole, v.real, (long long)u.whole,
+                 u.real);
     }
   const int bad = c.bad;
   dp_oracle_clear(&grid);

@@ -301,8 +301,8 @@ static tsl_err read_rules(const reader *r, int32_t table, const tsl_maps *bounda
   (void)key_of_table(r->s->tables.n > 0, table, "boundary", list);
   for (int64_t n = 0; n < (int64_t)boundary->n; n++) {
     if (e->n_rules == DP_RULES_MAX)
-      TSL_DECK_FAIL(r->deck, path_of(r, path, list, -1, ""), "more than %d rules; join some of them with || and ?:",
-                    DP_RULES_MAX);
+      TSL_DECK_FAIL(r->deck, path_of(r, path, list, -1, ""),
+                    "more than %d rules; join some of them with || and ?:", DP_RULES_MAX);
     TSL_TRY(keep(r, LANG_SCOPE_WHERE, rules[n].where, path_of(r, path, list, n, "where"),
                  &e->where_at[e->n_rules]));
     TSL_TRY(keep(r, LANG_SCOPE_CELL, rules[n].value, path_of(r, path, list, n, "value"),
@@ -372,7 +372,8 @@ static tsl_err check_tables(const reader *r) {
                   (unsigned long long)r->s->tables.n, LANG_TABLES_MAX);
   for (size_t k = 0; k < sizeof own / sizeof *own; k++)
     if (tsl_deck_given(r->deck, path_of(r, path, own[k], -1, "")))
-      TSL_DECK_FAIL(r->deck, path, "with `tables` each of them has its own; `table` is their shape");
+      TSL_DECK_FAIL(r->deck, path,
+                    "with `tables` each of them has its own; `table` is their shape");
 done:
   return err;
 }

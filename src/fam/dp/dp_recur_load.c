@@ -99,7 +99,8 @@ static tsl_err add_cells(const loading *l, tsl_problem *problem) {
                            .stream = wanted,
                            .hidden = !wanted,
                            .infinite = 1}; /* `inf` is a number of the language */
-  const tsl_field path = {.type = TSL_I64, .combine = TSL_LIST, .rank = 2, .shape = {0, tables > 1 ? 4 : 3, 1}};
+  const tsl_field path = {
+      .type = TSL_I64, .combine = TSL_LIST, .rank = 2, .shape = {0, tables > 1 ? 4 : 3, 1}};
   char need[24], have[24];
   if (p->mode == DP_RECOVER && bytes > (double)p->budget)
     TSL_DECK_FAIL(l->deck, "dp.memory",
@@ -107,12 +108,12 @@ static tsl_err add_cells(const loading *l, tsl_problem *problem) {
                   "table on one rank: %s is needed",
                   tsl_bytes_text((double)p->budget, have), tsl_bytes_text(bytes, need));
   if (p->mode == DP_RECOVER)
-    TSL_TRY(dp_add_output(problem, &path, "path",
-                          tables > 1
-                              ? "(i, j, from, table): values that the goal rests on, depth first; "
-                                "from: the record that rests on it, -1 the goal."
-                              : "(i, j, from): cells that the goal rests on, depth first; from: the "
-                                "record that rests on it, -1 the goal."));
+    TSL_TRY(dp_add_output(
+        problem, &path, "path",
+        tables > 1 ? "(i, j, from, table): values that the goal rests on, depth first; "
+                     "from: the record that rests on it, -1 the goal."
+                   : "(i, j, from): cells that the goal rests on, depth first; from: the "
+                     "record that rests on it, -1 the goal."));
   if (p->mode != DP_VALUE)
     TSL_TRY(dp_add_output(problem, &table, "table",
                           tables > 1 ? "Cell [i][j][table] of the recurrence."

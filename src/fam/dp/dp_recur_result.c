@@ -25,8 +25,7 @@ static tsl_err read_wanted(void *self, const lang_expr *expr, int32_t node, int6
   dp_code_fold(&r->code, i, j, &p, &q);
   int64_t k = dp_recur_wanted_from(r, p, q);
   while (k < r->n_wanted && r->wanted[k][2] < table) k++; /* of the cell, or of none */
-  if (k == r->n_wanted || r->wanted[k][0] != i || r->wanted[k][1] != j ||
-      r->wanted[k][2] != table)
+  if (k == r->n_wanted || r->wanted[k][0] != i || r->wanted[k][1] != j || r->wanted[k][2] != table)
     TSL_FAIL(TSL_ERR_INTERNAL, "dp: cell %lld, %lld was not kept", (long long)i, (long long)j);
   *out = value_of(r, cells[k]);
 done:
@@ -119,7 +118,7 @@ typedef struct tree {
   tsl_problem *problem;
   const tsl_field_rows *store;
   dp_eval eval;
-  int64_t *records;      /**< [PIECE][width] i, j, from; of several tables the table */
+  int64_t *records;          /**< [PIECE][width] i, j, from; of several tables the table */
   int64_t width, n, written; /**< in records; in the file */
   pending *stack;
   int64_t n_stack, room;
@@ -159,8 +158,8 @@ static tsl_err push_links(tree *t, int64_t from) {
   for (int64_t k = links.n - 1; k >= 0; k--) {
     const dp_link *link = &links.list[k];
     if (link->to_i < 0) continue;
-    if (e->i >= 0 && !dp_pattern_admits(pattern, link->to_i - e->i, link->to_j - e->j, e->table,
-                                        link->to_table))
+    if (e->i >= 0 &&
+        !dp_pattern_admits(pattern, link->to_i - e->i, link->to_j - e->j, e->table, link->to_table))
       TSL_FAIL(TSL_ERR_INTERNAL, "dp: the path goes from (%lld, %lld) to (%lld, %lld)",
                (long long)e->i, (long long)e->j, (long long)link->to_i, (long long)link->to_j);
     TSL_TRY(push_cell(t, link->to_i, link->to_j, link->to_table, from));

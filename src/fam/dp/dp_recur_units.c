@@ -193,8 +193,7 @@ done:
 /** Bytes of host memory that a rank takes for whole tables: the root's, from which a solution is
  *  recovered, and a socket's own where cells read any earlier one. */
 static double whole_tables(const dp_recur *r, const dp_params *p, const tsl_limits *limits) {
-  const double table =
-      (double)r->code.P * (double)r->code.Q * (double)dp_code_bytes(&r->code);
+  const double table = (double)r->code.P * (double)r->code.Q * (double)dp_code_bytes(&r->code);
   const bool sockets = limits->device_bytes == INT64_MAX;
   const bool kept =
       r->code.engine == DP_INTERVAL || (r->code.engine == DP_ROWS && r->code.depth == 0);

@@ -85,7 +85,7 @@ enum {
   LANG_CHAIN_MAX = 64,  /**< operands of a chain or call that are written and bounded as one */
   LANG_LOOPS_MAX = 4,   /**< ranges inside ranges */
   LANG_NAME_MAX = 32,   /**< bytes of a name, the closing zero included */
-  LANG_TABLES_MAX = 8, /**< of a recurrence, which share rows, columns, cells and type */
+  LANG_TABLES_MAX = 8,  /**< of a recurrence, which share rows, columns, cells and type */
   LANG_ARRAYS_MAX = 8,
   LANG_SCALARS_MAX = 32
 };

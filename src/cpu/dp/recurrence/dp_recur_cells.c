@@ -69,8 +69,8 @@ static void keep_wanted(dp_recur_cpu *r, const dp_area *c) {
     for (; k < recur->n_wanted; k++) {
       dp_code_fold(&recur->code, recur->wanted[k][0], recur->wanted[k][1], &at[0], &at[1]);
       if (at[0] != p || at[1] >= c->q1) break;
-      r->wanted[k] = dp_recur_bits(recur->code.type,
-                                   address(r, c, p, at[1]) + recur->wanted[k][2] * r->step);
+      r->wanted[k] =
+          dp_recur_bits(recur->code.type, address(r, c, p, at[1]) + recur->wanted[k][2] * r->step);
     }
 }
 
@@ -80,13 +80,13 @@ void dp_recur_offer(dp_recur_cpu *r, const dp_recur_best *best) {
 }
 
 /** The extreme of n values, step apart, as bits. */
-#define EXTREME(T)                                                                \
-  do {                                                                            \
-    const T *x = (const T *)values;                                               \
-    T most = x[0];                                                                \
+#define EXTREME(T)                                                                                \
+  do {                                                                                            \
+    const T *x = (const T *)values;                                                               \
+    T most = x[0];                                                                                \
     for (int64_t k = step; maximum && k < n * step; k += step) most = x[k] > most ? x[k] : most;  \
     for (int64_t k = step; !maximum && k < n * step; k += step) most = x[k] < most ? x[k] : most; \
-    return dp_recur_bits(type, &most);                                            \
+    return dp_recur_bits(type, &most);                                                            \
   } while (0)
 
 static int64_t extreme(int32_t type, bool maximum, const char *values, int64_t n, int64_t step) {
@@ -109,10 +109,9 @@ static bool is_promising(const dp_recur_cpu *r, const char *values, int64_t n,
                          const dp_recur_best *best) {
   const dp_recurrence *recurrence = r->recur->recurrence;
   if (recurrence->equation.names.tables[0].cells != LANG_CELLS_ALL) return true;
-  const dp_recur_best here = {
-      extreme(r->recur->code.type, recurrence->equation.maximum != 0, values, n,
-              r->recur->code.tables),
-      0, 0};
+  const dp_recur_best here = {extreme(r->recur->code.type, recurrence->equation.maximum != 0,
+                                      values, n, r->recur->code.tables),
+                              0, 0};
   return dp_recur_better(r->recur, &here, best) || here.bits == best->bits;
 }
 

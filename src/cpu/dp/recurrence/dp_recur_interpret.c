@@ -75,7 +75,8 @@ done:
 static tsl_err interpret_cell(reader *d, char *at) {
   tsl_err err = TSL_OK;
   const dp_recur_cpu *r = d->r;
-  const bool has = lang_has_cell(&r->recur->recurrence->equation.names.tables[0], d->eval.i, d->eval.j);
+  const bool has =
+      lang_has_cell(&r->recur->recurrence->equation.names.tables[0], d->eval.i, d->eval.j);
   for (d->eval.table = 0; d->eval.table < r->recur->code.tables; d->eval.table++) {
     dp_value v = {0};
     d->eval.work = DP_WORK_MAX;

@@ -122,7 +122,8 @@ static tsl_err fail_clash(const dp_recurrence *r, dp_pattern p, const dp_clash *
   return lang_node_fail(TSL_ERR_INPUT, c->expr, c->node, __FILE__, __LINE__,
                         "%.*s reads %s[%lld][%lld] at i = %lld, j = %lld; %s", (int)n->length,
                         c->expr->text + n->at, r->equation.names.tables[n->ref].name,
-                        (long long)c->to_i, (long long)c->to_j, (long long)c->i, (long long)c->j, dp_pattern_rule(p));
+                        (long long)c->to_i, (long long)c->to_j, (long long)c->i, (long long)c->j,
+                        dp_pattern_rule(p));
 }
 
 static tsl_err fail_all(const dp_recurrence *r, const dp_depend *d) {

@@ -137,12 +137,11 @@ static bool constant_offset(dp_emitter *e, const lang_expr *x, int32_t index, la
 
 /** The reference as the checker sees it where it is being written. */
 static dp_reference reference_of(dp_emitter *e, const lang_expr *x, int32_t node) {
-  return (dp_reference){
-      .expr = x,
-      .node = node,
-      .from = e->table,
-      .di = dp_bounds_offset(&e->bounds, x, lang_child(x, node, 0), LANG_OP_I),
-      .dj = dp_bounds_offset(&e->bounds, x, lang_child(x, node, 1), LANG_OP_J)};
+  return (dp_reference){.expr = x,
+                        .node = node,
+                        .from = e->table,
+                        .di = dp_bounds_offset(&e->bounds, x, lang_child(x, node, 0), LANG_OP_I),
+                        .dj = dp_bounds_offset(&e->bounds, x, lang_child(x, node, 1), LANG_OP_J)};
 }
 
 /** Is the read known to be inside the table and to follow the order? */

@@ -62,6 +62,11 @@ void dp_emit_tables(dp_emitter *e, const char *name, const char *take, const cha
 /** Append a function's text and free it. */
 void dp_emit_append(dp_emitter *e, lang_text *body);
 
+/* dp_emit_macros.c */
+
+/** Write types and macros that functions and loops use. */
+void dp_emit_macros(const dp_emitter *e, dp_target target, lang_text *out);
+
 /** "i32" of TSL_I32. */
 const char *dp_type_word(int32_t type);
 

@@ -79,8 +79,8 @@ tsl_err dp_eval_outside(const dp_eval *eval, const lang_expr *expr, int32_t node
 /** A small table with all its values; release with dp_oracle_clear. For tests: no run has one. */
 typedef struct dp_oracle {
   const dp_recurrence *recurrence; /**< not owned */
-  dp_value *values;     /**< [rows][cols][tables]; cells that the table does not have stay 0 */
-  uint8_t *state;       /**< likewise: 0 unknown, 1 being computed, 2 known */
+  dp_value *values; /**< [rows][cols][tables]; cells that the table does not have stay 0 */
+  uint8_t *state;   /**< likewise: 0 unknown, 1 being computed, 2 known */
   int64_t rows, cols, tables;
   int64_t work; /**< nodes that one of the calls below may visit; DP_WORK_MAX when created */
 } dp_oracle;
@@ -117,9 +117,9 @@ typedef struct dp_link {
   int64_t i, j;       /**< the cell; -1, -1: the goal */
   int64_t to_i, to_j; /**< the cell read; -1, -1: the choice reads none */
   int32_t table, to_table;
-  int32_t rule;       /**< what gives (i, j), as dp_recurrence_value counts (of the goal -1) */
-  int32_t reference;  /**< its number in the text of the expression, -1: none */
-  int64_t k;          /**< value of the innermost range variable there, -1: none */
+  int32_t rule;      /**< what gives (i, j), as dp_recurrence_value counts (of the goal -1) */
+  int32_t reference; /**< its number in the text of the expression, -1: none */
+  int64_t k;         /**< value of the innermost range variable there, -1: none */
 } dp_link;
 
 typedef struct dp_links {

@@ -166,7 +166,8 @@ static tsl_err read_order(void *self, const lang_expr *expr, int32_t node, int64
   if ((o->grid->state[at] != KNOWN && (di != 0 || dj != 0)) ||
       !dp_pattern_admits(o->pattern, di, dj, o->eval->table, table))
     DP_EVAL_FAIL(o->eval, TSL_ERR_INPUT, expr, node, "%s[%lld][%lld] comes later; %s",
-                 table_of(o->grid)[table].name, (long long)i, (long long)j, dp_pattern_rule(o->pattern));
+                 table_of(o->grid)[table].name, (long long)i, (long long)j,
+                 dp_pattern_rule(o->pattern));
 done:
   return err;
 }

@@ -89,8 +89,7 @@ tsl_err dp_equation_goal(dp_equation *equation, const char *text) {
     const bool named = n > 1 && strcmp(words[1], "over") != 0;
     equation->goal = (int32_t)goal_of(words + 1 + named, n - 1 - named);
     equation->maximum = maximum;
-    if (equation->goal != DP_GOAL_EXPR)
-      TSL_TRY(find_goal_table(equation, named ? words[1] : NULL));
+    if (equation->goal != DP_GOAL_EXPR) TSL_TRY(find_goal_table(equation, named ? words[1] : NULL));
   }
   TSL_TRY(dp_equation_add(equation, text, &equation->goal_at));
 done:
@@ -138,7 +137,8 @@ static tsl_err check_table(const lang_table *table) {
   if (table->rows < 0 || table->cols < 0)
     TSL_FAIL(TSL_ERR_INPUT, "table '%s': %lld rows, %lld columns: a size is negative", table->name,
              (long long)table->rows, (long long)table->cols);
-  if (!tsl_mul_i64(table->rows, table->cols, &cells) || !tsl_mul_i64(cells, 16 * LANG_TABLES_MAX, &bytes))
+  if (!tsl_mul_i64(table->rows, table->cols, &cells) ||
+      !tsl_mul_i64(cells, 16 * LANG_TABLES_MAX, &bytes))
     TSL_FAIL(TSL_ERR_INPUT, "table '%s': %lld x %lld cells overflow 64-bit counts", table->name,
              (long long)table->rows, (long long)table->cols);
 done:

@@ -31,9 +31,9 @@ typedef enum dp_goal {
 /** A recurrence as texts; plain data. Members ending in _at are places in text. */
 typedef struct dp_equation {
   lang_names names;
-  int32_t pattern; /**< dp_pattern, DP_AUTO when the deck leaves the choice */
-  int32_t goal;    /**< dp_goal */
-  int32_t maximum; /**< goals over cells: 1 max, 0 min */
+  int32_t pattern;    /**< dp_pattern, DP_AUTO when the deck leaves the choice */
+  int32_t goal;       /**< dp_goal */
+  int32_t maximum;    /**< goals over cells: 1 max, 0 min */
   int32_t goal_table; /**< goals over cells: whose */
   int32_t n_rules;
   int32_t rule_table[DP_RULES_MAX];

@@ -9,8 +9,8 @@
  *
  *   struct CELL {
  *     typedef ... T;                    type of values: int, short, long long, float, double; or a
- *                                       struct of some, made from 0, with dp_engine_shift, _read and
- *                                       _best of its own, and converted to _best's value
+ *                                       struct made from 0, with dp_engine_shift, _read and _best of
+ *                                       its own, that converts to _best's value
  *     typedef ... DATA;                 plain data of a launch: pointers and numbers
  *     static const bool BEST = ...;     the goal is over all cells
  *     static const bool WAYS = ...;     way() says where a value comes from, 0..3
@@ -75,8 +75,7 @@ template <class CELL, int NC> struct dp_engine_lane {
   unsigned ways;
   typedef decltype(dp_engine_best<T>::value) GOAL;
 
-  __device__ __forceinline__ void consider(const CELL &cell, GOAL value, long long p,
-                                           long long q) {
+  __device__ __forceinline__ void consider(const CELL &cell, GOAL value, long long p, long long q) {
     if (best.p < 0 || cell.ahead(value, best.value) ||
         (value == best.value && cell.before(p, q, best.p, best.q))) {
       best.value = value;

@@ -89,8 +89,8 @@ tsl_err dp_recur_note_wanted(dp_recur_card *w, dp_recur_view view) {
 
 template <class T>
 static __global__ void __launch_bounds__(BEST_THREADS)
-    best_kernel(const T *cells, int64_t stride, int tables, dp_recur_box box, folding f, bool maximum,
-                dp_engine_best<T> *bests) {
+    best_kernel(const T *cells, int64_t stride, int tables, dp_recur_box box, folding f,
+                bool maximum, dp_engine_best<T> *bests) {
   const int64_t thread = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
   const int64_t threads = (int64_t)gridDim.x * blockDim.x;
   const int64_t cols = box.q1 - box.q0, count = (box.p1 - box.p0) * cols;
@@ -142,8 +142,8 @@ tsl_err dp_recur_note_best(dp_recur_card *w, dp_recur_view whole) {
     tsl_err err = TSL_OK;
     TSL_LAUNCH((best_kernel<T>), dim3((unsigned)blocks), BEST_THREADS, 0, w->card->stream,
                (const T *)view.cells + w->recur->recurrence->equation.goal_table, view.stride,
-               (int)w->code.tables, box, folding_of(w),
-               w->recur->recurrence->equation.maximum != 0, (dp_engine_best<T> *)w->bests.data);
+               (int)w->code.tables, box, folding_of(w), w->recur->recurrence->equation.maximum != 0,
+               (dp_engine_best<T> *)w->bests.data);
   done:
     return err;
   });
