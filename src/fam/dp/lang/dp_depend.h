@@ -15,8 +15,8 @@
  * reference and the cells. What is not proved is guarded in compiled code (dp_emit.h), so that a
  * window that missed something cannot lead to a wrong number.
  *
- * Cell (i, j) of several tables is one vertex for all of them: those after each other in the list may
- * read (i, j) of those before, which is no dependency of cells; the other way round is refused.
+ * Cell (i, j) of several tables is one vertex for all of them: a table may read (i, j) of those
+ * before it in the list, which is no dependency of cells; the other way round is refused.
  *
  * On the same cells the dependency graph gives the minimal sequence of stages: stage 0 reads no
  * cell, stage s reads stages below s only.
@@ -91,8 +91,8 @@ void dp_depend_text(const dp_recurrence *recurrence, const dp_depend *depend, ch
 /** A cell can be read. @return any error stops and is passed on */
 typedef tsl_err dp_visit_fn(void *self, const lang_expr *expr, int32_t node, int64_t i, int64_t j);
 
-/** Visit every cell that cell (eval->i, eval->j) of eval->table can read. @return TSL_ERR_INPUT outside the table
- */
+/** Visit every cell that cell (eval->i, eval->j) of eval->table can read.
+ *  @return TSL_ERR_INPUT outside the table */
 tsl_err dp_reads(dp_eval *eval, dp_visit_fn *visit, void *self);
 
 /** The same for the goal's expression; eval->i and j are not used. */

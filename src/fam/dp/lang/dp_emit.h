@@ -17,9 +17,9 @@
  * interpreter's values bit for bit (dp_eval.h), or a non-zero sum of dp_bad: then the values are
  * not to be used, and the interpreter on the same cells says what went wrong and where.
  *
- * Where there are several tables a cell is the values of all of them, one after another in memory: in
- * storage, rows, edges and the best cell's row `table's type` then stands for so many values of it.
- * The cell's functions get what is already known of the cell itself (`own`).
+ * Where there are several tables a cell is the values of all of them, one after another in memory:
+ * in storage, rows and edges `table's type` then stands for so many values of it. The cell's
+ * functions get what is already known of the cell itself (`own`).
  *
  * What can be proved is not checked at run time: that indices are inside, that a read follows the
  * order, that a sum fits. 32-bit arithmetic is used where every value fits.
@@ -66,9 +66,9 @@ _Static_assert(LANG_ARRAYS_MAX == 8 && LANG_SCALARS_MAX == 32, "DP_ARGS_STRUCT")
  *   top   [q1 - q0]      in: row p0 - 1; out: row p1 - 1
  *   left  [1 + p1 - p0]  in: column q0 - 1, rows p0 - 1 .. p1 - 1; out: column q1 - 1, same rows
  *   table                NULL, or where cell (p0, q0) goes, rows stride elements apart
- *   best                 goals over all cells: the best value (of the goal's table) of the tile is compared with *best
- * and replaces it when it is better, or equal with smaller (i, j); best_p, best_q its place, -1:
- * none yet
+ *   best                 goals over all cells: the best value (of the goal's table) of the tile is
+ * compared with *best and replaces it when it is better, or equal with smaller (i, j); best_p,
+ * best_q its place, -1: none yet
  */
 #define DP_WAVE_STRUCT        \
   struct dp_wave {            \

@@ -1,5 +1,5 @@
-/* Macros and types before the emitted functions: of the table, a cell, the arrays, and how the engine
- * reaches cells. */
+/* Macros and types before the emitted functions: of the table, a cell, the arrays, and how the
+ * engine reaches cells. */
 #include "dp_emit_own.h"
 
 #include <float.h>
@@ -25,8 +25,8 @@ static const char *worst_of(const dp_emitter *e) {
   }
 }
 
-/** T, a cell: of several tables a struct. GATHER and SCATTER: cell l of rows of values, a row for each
- *  table, DP_PLANE apart. */
+/** T, a cell: of several tables a struct. GATHER and SCATTER: cell l of rows of values, a row for
+ *  each table, DP_PLANE apart. */
 static void put_cell(const dp_emitter *e, dp_target target, lang_text *out) {
   const int n = (int)e->code->tables;
   lang_put(out, "#define DP_TABLES %d\n", n);

@@ -2,10 +2,10 @@
  * @file dp_emit_own.h
  * Private to dp_emit*.c: text being written, and the words of the emitted code.
  *
- * Types in the text: E values of the table's type, T a cell: one E, or of several tables a struct of
- * them, DP_OF(cell, n) that of table n; V integers as values (32 bits when all fit, else 64), R reals,
- * i64 integers as indices. Variables: i, j, p, q, k0..k3; NR, NC extents of the table; Aa, Aa_r,
- * Aa_c an array and its extents; Sn a constant; up, left, diag or r0.. or t, st where the table is.
+ * Types in the text: E values of the table's type, T a cell: one E, or of several tables a struct
+ * of them, DP_OF(cell, n) that of table n; V integers as values (32 bits when all fit, else 64), R
+ * reals, i64 integers as indices. Variables: i, j, p, q, k0..k3; NR, NC extents of the table; Aa,
+ * Aa_r, Aa_c an array and its extents; Sn a constant; up, left, diag or r0.. or t, st where the table is.
  */
 #ifndef TSL_FAM_DP_EMIT_OWN_H
 #define TSL_FAM_DP_EMIT_OWN_H
@@ -44,14 +44,15 @@ typedef struct dp_emitter {
 /* dp_emit.c */
 
 /**
- * Write a function of a value: E NAME(DP_TAKE, DP_CTAKE, MORE p, q, bad), of what dp_recurrence_value
- * counts; DP_CTAKE is DP_TTAKE and, of several tables, what the cell has in those before (own).
+ * Write a function of a value: E NAME(DP_TAKE, DP_CTAKE, MORE p, q, bad), of what
+ * dp_recurrence_value counts; DP_CTAKE is DP_TTAKE and, of several tables, what the cell has in
+ * those before (own).
  * @param[in] more  further parameters with a comma behind, or ""
  */
 void dp_emit_value(dp_emitter *e, int32_t rule, const char *name, const char *more);
 
-/** Write the functions NAME_t of any cell's value in table t: the rules', or CELL_t's with PASS before
- *  p, and dp_emit_tables of them. */
+/** Write the functions NAME_t of any cell's value in table t: the rules', or CELL_t's with PASS
+ *  before p, and dp_emit_tables of them. */
 void dp_emit_full(dp_emitter *e, const char *name, const char *cell, const char *take,
                   const char *pass);
 

@@ -8,9 +8,9 @@
  * A CELL says what is computed:
  *
  *   struct CELL {
- *     typedef ... T;                    type of values: int, short, long long, float, double; or a
- *                                       struct made from 0, with dp_engine_shift, _read and _best of
- *                                       its own, that converts to _best's value
+ *     typedef ... T;                    type of values: int, short, long long, float, double; or
+ *                                       a struct made from 0, with dp_engine_shift, _read and
+ *                                       _best of its own, that converts to _best's value
  *     typedef ... DATA;                 plain data of a launch: pointers and numbers
  *     static const bool BEST = ...;     the goal is over all cells
  *     static const bool WAYS = ...;     way() says where a value comes from, 0..3

@@ -16,8 +16,8 @@ enum {
   MOST_ROWS = 1 << 30
 };
 
-/* The layout of the engine's arguments, in which cells are behind pointers; the emitted cell has the
- * same DATA. */
+/* The layout of the engine's arguments, in which cells are behind pointers; the emitted cell has
+ * the same DATA. */
 struct like_cell {
   typedef char T;
   typedef dp_args DATA;
