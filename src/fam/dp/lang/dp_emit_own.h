@@ -5,8 +5,8 @@
  * Types in the text: E values of the table's type, T a cell: one E, or of several tables a struct
  * of them, DP_OF(cell, n) that of table n; V integers as values (32 bits when all fit, else 64), R
  * reals, i64 integers as indices. Variables: i, j, p, q, k0..k3; NR, NC extents of the table; Aa,
- * Aa_r, Aa_c an array and its extents; Sn a constant; up, left, diag or r0.. or t, st where the table
- * is.
+ * Aa_r, Aa_c an array and its extents; Sn a constant; up, left, diag or r0.. or t, st where the
+ * table is.
  */
 #ifndef TSL_FAM_DP_EMIT_OWN_H
 #define TSL_FAM_DP_EMIT_OWN_H
