@@ -32,9 +32,13 @@ def numbers(n, seed, lo=1, hi=90):
     return {"random": n, "seed": seed, "lo": lo, "hi": hi}
 
 
+BOUNDARY = [{"where": "i == 0 || j == 0", "value": "i + j"}]
+
+
 def recurrence(mode="value", rows=900, cols=1000, **keys):
+    rules = {} if "tables" in keys else {"boundary": BOUNDARY}
     return dp("recurrence", mode, table={"rows": rows, "cols": cols}, data=[{"name": "a", **numbers(1000, 5)}],
-              boundary=[{"where": "i == 0 || j == 0", "value": "i + j"}], **keys)
+              **rules, **keys)
 
 
 def xc(molecule, functional, **keys):
@@ -50,7 +54,7 @@ DIAGONAL = "max(M[i-1][j-1] + a[j] % 7, M[i-1][j] - a[i], M[i][j-1] - 1)"
 WATER = {"atoms": '"O 0 0 0.1174; H 0.757 0 -0.4696; H -0.757 0 -0.4696"'}
 OXYGEN = {"atoms": '"O 0 0 0; O 0 0 1.2"', "multiplicity": 3}
 CALLS = {"lcs": 16, "local": 16, "dtw table": 160, "global path": 64, "edit path": 64, "knapsack": 30, "sack path": 30,
-         "sack table": 30, "chain": 16, "nussinov": 16, "tree table": 16, "own": 16, "own table": 16,
+         "sack table": 30, "chain": 16, "nussinov": 16, "tree table": 16, "own": 16, "own table": 16, "own tables": 16,
          "own rows": 60, "water": 500, "oxygen": 500, "fitted": 500,
          "same bits": 500}  # to the device of a single rank; others have UNITS
 
@@ -68,6 +72,9 @@ DECKS = {
     "tree table": dp("search_tree", "table", keys=numbers(2000, 1), gaps=numbers(2001, 2)),
     "own": recurrence(cell=DIAGONAL, goal="max over all"),
     "own table": recurrence("table", cell=DIAGONAL, goal="max over all"),
+    "own tables": recurrence("recover", goal="max M over all", tables=[
+        {"name": "E", "boundary": BOUNDARY, "cell": '"max(M[i][j-1] - 3, E[i][j-1] - 1)"'},
+        {"name": "M", "boundary": BOUNDARY, "cell": '"max(M[i-1][j-1] + a[j] % 7 - a[i] % 5, E[i][j], M[i-1][j] - 2)"'}]),
     "own rows": recurrence("recover", 60, 20000, cell='"j < a[i] ? M[i-1][j] : max(M[i-1][j], M[i-1][j - a[i]] + a[i] % 5)"',
                            goal="max over all", pattern="RUD"),
     "condensed": tri(),

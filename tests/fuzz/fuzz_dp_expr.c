@@ -54,8 +54,8 @@ static tsl_err set_lines(dp_equation *e, char *text) {
     line = end != NULL ? end + 1 : NULL;
   }
   for (int l = 1; l + 1 < n && err == TSL_OK; l += 2)
-    err = dp_equation_rule(e, lines[l], lines[l + 1]);
-  if (err == TSL_OK) err = dp_equation_add(e, lines[0], &e->cell_at);
+    err = dp_equation_rule(e, 0, lines[l], lines[l + 1]);
+  if (err == TSL_OK) err = dp_equation_add(e, lines[0], &e->cell_at[0]);
   if (err == TSL_OK) err = dp_equation_goal(e, "max over all");
   return err;
 }
@@ -133,7 +133,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_bytes) {
   if (err == TSL_OK) err = dp_recurrence_create(&equation, arrays, &r);
   if (err != TSL_OK) check_refusal(err);
   if (err == TSL_OK) {
-    check_print(&equation.names, LANG_SCOPE_CELL, &r->cell);
+    check_print(&equation.names, LANG_SCOPE_CELL, &r->cells[0]);
     for (int n = 0; n < equation.n_rules; n++)
       check_print(&equation.names, LANG_SCOPE_WHERE, &r->rules[n].where);
     compute(r);

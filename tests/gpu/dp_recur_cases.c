@@ -109,8 +109,8 @@ static tsl_err write_equation(const recipe *p, dp_equation *e, const void *data[
     data[n->n_arrays++] = g_of(p->type);
   }
   n->scalars[n->n_scalars++] = (lang_scalar){.name = "n", .kind = LANG_WHOLE, .whole = 5};
-  TSL_TRY(dp_equation_rule(e, p->where, p->value));
-  TSL_TRY(dp_equation_add(e, p->cell, &e->cell_at));
+  TSL_TRY(dp_equation_rule(e, 0, p->where, p->value));
+  TSL_TRY(dp_equation_add(e, p->cell, &e->cell_at[0]));
   TSL_TRY(dp_equation_goal(e, p->goal));
 done:
   return err;
@@ -234,8 +234,8 @@ tsl_err recur_case_letters(const char *cell, const char *frame, int64_t n, const
   e->names.n_arrays = 2;
   c->what = cell;
   c->pattern = DP_NOSE;
-  TSL_TRY(dp_equation_rule(e, FRAME, frame));
-  TSL_TRY(dp_equation_add(e, cell, &e->cell_at));
+  TSL_TRY(dp_equation_rule(e, 0, FRAME, frame));
+  TSL_TRY(dp_equation_add(e, cell, &e->cell_at[0]));
   TSL_TRY(dp_equation_goal(e, CORNER));
   TSL_TRY(finish(c, e, data, DP_NOSE));
 done:

@@ -48,11 +48,11 @@ static inline void draft_real(draft *d, const char *name, double value) {
 }
 
 static inline void draft_rule(draft *d, const char *where, const char *value) {
-  assert_int_equal(dp_equation_rule(&d->equation, where, value), TSL_OK);
+  assert_int_equal(dp_equation_rule(&d->equation, 0, where, value), TSL_OK);
 }
 
 static inline void draft_cell(draft *d, const char *text) {
-  assert_int_equal(dp_equation_add(&d->equation, text, &d->equation.cell_at), TSL_OK);
+  assert_int_equal(dp_equation_add(&d->equation, text, &d->equation.cell_at[0]), TSL_OK);
 }
 
 static inline void draft_goal(draft *d, const char *text) {

@@ -268,13 +268,13 @@ static void bounds_hold(void **state) {
     MUST(draft_finish(&d, &r));
     dp_bounds_init(r, &b);
     dp_bounds_rule(&b, -1);
-    const dp_span s = dp_bounds_span(&b, &r->cell, r->cell.root);
+    const dp_span s = dp_bounds_span(&b, &r->cells[0], r->cells[0].root);
     narrow += s.hi - s.lo < 1000;
     for (int c = 0; c < 24; c++) {
       dp_eval e = {.recurrence = r, .i = c / 6, .j = c % 6, .work = 1 << 22};
       dp_value v = {0};
       if (e.i == 0 || e.j == 5) continue;
-      if (dp_evaluate(&e, &r->cell, r->cell.root, &v) != TSL_OK) continue;
+      if (dp_evaluate(&e, &r->cells[0], r->cells[0].root, &v) != TSL_OK) continue;
       values++;
       if (v.whole < s.lo || v.whole > s.hi)
         fail_msg("%lld is outside its bounds at %d, %d: %s", (long long)v.whole, c / 6, c % 6,
@@ -311,7 +311,7 @@ static void proofs(void **state) {
     MUST(draft_finish(&d, &r));
     dp_bounds_init(r, &b);
     dp_bounds_rule(&b, -1);
-    const dp_span s = dp_bounds_span(&b, &r->cell, r->cell.root);
+    const dp_span s = dp_bounds_span(&b, &r->cells[0], r->cells[0].root);
     if (s.lo < known[t].lo || s.hi > known[t].hi)
       fail_msg("%s: %lld .. %lld", known[t].text, (long long)s.lo, (long long)s.hi);
     dp_recurrence_destroy(&r);

@@ -17,13 +17,14 @@ static int same_as_interpreter(const draft *d, dp_pattern pattern, uint64_t seed
   compiled_run(&c, &seed);
   if ((err == TSL_OK) != (c.bad == 0))
     fail_msg("%s, but %d: %s\n%s", err == TSL_OK ? "no error" : tsl_err_message(), c.bad,
-             c.r->cell.text, c.text);
+             c.r->cells[0].text, c.text);
   for (int64_t i = 0; i < grid.rows && err == TSL_OK; i++)
     for (int64_t j = 0; j < grid.cols; j++) {
       const dp_value v = compiled_value(&c, i, j), u = grid.values[i * grid.cols + j];
       if (memcmp(&v, &u, sizeof v) != 0 && lang_has_cell(&c.r->equation.names.tables[0], i, j))
-        fail_msg("%s: cell %lld, %lld is %lld (%g), not %lld (%g)", c.r->cell.text, (long long)i,
-                 (long long)j, (long long)v.whole, v.real, (long long)u.whole, u.real);
+        fail_msg("%s: cell %lld, %lld is %lld (%g), not %lld (%g)", c.r->cells[0].text,
+                 (long long)i, (long long)j, (long long)v.whole, v.real, (long long)u.whole,
+                 u.real);
     }
   const int bad = c.bad;
   dp_oracle_clear(&grid);

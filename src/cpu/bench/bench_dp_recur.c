@@ -27,9 +27,9 @@ static tsl_err create(const uint8_t *a, const uint8_t *b, int64_t n, dp_recurren
   e->pattern = DP_NOSE;
   add_letters(e, "a", n, a);
   add_letters(e, "b", n, b);
-  TSL_TRY(dp_equation_rule(e, "i == 0 || j == 0", "0"));
+  TSL_TRY(dp_equation_rule(e, 0, "i == 0 || j == 0", "0"));
   TSL_TRY(dp_equation_add(e, "a[i-1] == b[j-1] ? M[i-1][j-1] + 1 : max(M[i-1][j], M[i][j-1])",
-                          &e->cell_at));
+                          &e->cell_at[0]));
   TSL_TRY(dp_equation_goal(e, "M[len(a)][len(b)]"));
   TSL_TRY(dp_recurrence_create(e, data, out));
 done:

@@ -136,12 +136,12 @@ const tsl_key dp_keys[] = {
 
 /** Keys that a row of dp_ready.def must name, in the order in which they are looked at. */
 static const char *const used_keys[] = {
-    "a",         "b",          "weights",     "values",    "dimensions", "keys",   "gaps",
-    "returns",   "costs",      "start",       "capacity",  "n",          "k",      "modulus",
-    "edit",      "scores",     "alphabet",    "distance",  "span",       "wobble", "type",
-    "table",     "data",       "constants",   "boundary",  "cell",       "goal",   "pattern",
-    "interpret", "parameters", "temperature", "dangles",   "recover",    "memory", "alignment",
-    "structure", "band",       "free_ends",   "threshold", "dot_plot"};
+    "a",         "b",         "weights",    "values",      "dimensions", "keys",    "gaps",
+    "returns",   "costs",     "start",      "capacity",    "n",          "k",       "modulus",
+    "edit",      "scores",    "alphabet",   "distance",    "span",       "wobble",  "type",
+    "table",     "tables",    "data",       "constants",   "boundary",   "cell",    "goal",
+    "pattern",   "interpret", "parameters", "temperature", "dangles",    "recover", "memory",
+    "alignment", "structure", "band",       "free_ends",   "threshold",  "dot_plot"};
 
 static bool of_recovery(const char *key) {
   return strcmp(key, "recover") == 0 || strcmp(key, "memory") == 0 ||

@@ -5,6 +5,7 @@
 #include "dp_eval.h"
 #include "dp_family.h"
 #include "dp_real.h"
+#include "integers.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -14,7 +15,7 @@ static const char *const type_words[] = {"i16", "i32", "i64", "f32", "f64", NULL
 static const char *const cells_words[] = {"all", "upper", "lower", NULL};
 static const char *const kind_words[] = {"auto", "int", "real", "letters", NULL};
 enum { AUTO, INTEGERS, REALS, LETTERS };
-enum { PATH_MAX_ = 96 };
+enum { PATH_MAX_ = 96, KEY_MAX_ = 40 };
 
 #define TABLE(member) (offsetof(dp_recur_deck, table.member) - offsetof(dp_recur_deck, table))
 #define ARRAY(member) offsetof(dp_recur_array, member)
@@ -72,6 +73,15 @@ const tsl_key dp_recur_rule_keys[] = {{"where", TSL_KEY_TEXT, offsetof(dp_recur_
                                       {"value", TSL_KEY_TEXT, offsetof(dp_recur_rule, value), NULL,
                                        0, 0, NULL, NULL, 0, "Value of the cells where it holds."},
                                       {0}};
+
+const tsl_key dp_recur_tables_keys[] = {
+    {"name", TSL_KEY_TEXT, offsetof(dp_recur_table, name), NULL, 0, 0, NULL, NULL, 0,
+     "Its name in expressions."},
+    {"boundary", TSL_KEY_MAPS, offsetof(dp_recur_table, boundary), "", 0, 0, NULL,
+     dp_recur_rule_keys, sizeof(dp_recur_rule), "As without `tables`, of this one."},
+    {"cell", TSL_KEY_TEXT, offsetof(dp_recur_table, cell), NULL, 0, 0, NULL, NULL, 0,
+     "Value of its cell (i, j), which may read (i, j) of the tables before."},
+    {0}};
 
 /* ------------------------------------------------------------------ messages */
 
@@ -274,16 +284,47 @@ done:
   return err;
 }
 
-static tsl_err read_rules(const reader *r) {
+/** Where the keys of table t stand: "boundary" or "tables[1].boundary". */
+static const char *key_of_table(bool several, int32_t t, const char *key, char out[KEY_MAX_]) {
+  if (several)
+    (void)snprintf(out, KEY_MAX_, "tables[%d].%s", (int)t, key);
+  else
+    (void)snprintf(out, KEY_MAX_, "%s", key);
+  return out;
+}
+
+static tsl_err read_rules(const reader *r, int32_t table, const tsl_maps *boundary) {
   tsl_err err = TSL_OK;
-  const dp_recur_rule *rules = r->s->boundary.values;
-  char path[PATH_MAX_];
-  for (int64_t n = 0; n < (int64_t)r->s->boundary.n; n++) {
-    TSL_TRY(keep(r, LANG_SCOPE_WHERE, rules[n].where, path_of(r, path, "boundary", n, "where"),
-                 &r->equation->where_at[n]));
-    TSL_TRY(keep(r, LANG_SCOPE_CELL, rules[n].value, path_of(r, path, "boundary", n, "value"),
-                 &r->equation->value_at[n]));
-    r->equation->n_rules++;
+  dp_equation *e = r->equation;
+  const dp_recur_rule *rules = boundary->values;
+  char path[PATH_MAX_], list[KEY_MAX_];
+  (void)key_of_table(r->s->tables.n > 0, table, "boundary", list);
+  for (int64_t n = 0; n < (int64_t)boundary->n; n++) {
+    if (e->n_rules == DP_RULES_MAX)
+      TSL_DECK_FAIL(r->deck, path_of(r, path, list, -1, ""),
+                    "more than %d rules; join some of them with || and ?:", DP_RULES_MAX);
+    TSL_TRY(keep(r, LANG_SCOPE_WHERE, rules[n].where, path_of(r, path, list, n, "where"),
+                 &e->where_at[e->n_rules]));
+    TSL_TRY(keep(r, LANG_SCOPE_CELL, rules[n].value, path_of(r, path, list, n, "value"),
+                 &e->value_at[e->n_rules]));
+    e->rule_table[e->n_rules++] = table;
+  }
+done:
+  return err;
+}
+
+/** Rules and `cell` of each table. */
+static tsl_err read_cells(const reader *r) {
+  tsl_err err = TSL_OK;
+  const bool several = r->s->tables.n > 0;
+  const dp_recur_table one = {.cell = r->s->cell, .boundary = r->s->boundary};
+  const dp_recur_table *tables = several ? r->s->tables.values : &one;
+  char path[PATH_MAX_], key[KEY_MAX_];
+  for (int32_t t = 0; t < r->equation->names.n_tables; t++) {
+    TSL_TRY(read_rules(r, t, &tables[t].boundary));
+    TSL_TRY(keep(r, LANG_SCOPE_CELL, tables[t].cell,
+                 path_of(r, path, key_of_table(several, t, "cell", key), -1, ""),
+                 &r->equation->cell_at[t]));
   }
 done:
   return err;
@@ -312,43 +353,67 @@ static tsl_err check_counts(const reader *r) {
   if (s->constants.n > LANG_SCALARS_MAX)
     TSL_DECK_FAIL(r->deck, path_of(r, path, "constants", -1, ""), "%llu constants; at most %d",
                   (unsigned long long)s->constants.n, LANG_SCALARS_MAX);
-  if (s->boundary.n > DP_RULES_MAX)
-    TSL_DECK_FAIL(r->deck, path_of(r, path, "boundary", -1, ""), "%llu rules; at most %d",
-                  (unsigned long long)s->boundary.n, DP_RULES_MAX);
   if (s->table.rows == NULL || s->table.cols == NULL)
     TSL_DECK_FAIL(r->deck, path_of(r, path, "table", -1, ""), "rows and cols are needed");
-  if (s->cell == NULL || s->goal == NULL)
-    TSL_DECK_FAIL(r->deck, r->section, "problem recurrence needs the keys table, cell and goal");
+  if ((s->cell == NULL && s->tables.n == 0) || s->goal == NULL)
+    TSL_DECK_FAIL(r->deck, r->section,
+                  "problem recurrence needs the keys table, cell and goal (or tables for cell)");
 done:
   return err;
 }
 
-static tsl_err read_table(const reader *r) {
+/** With `tables` each has what else stands beside `table`. */
+static tsl_err check_tables(const reader *r) {
+  static const char *const own[] = {"table.name", "cell", "boundary"};
+  tsl_err err = TSL_OK;
+  char path[PATH_MAX_];
+  if (r->s->tables.n > LANG_TABLES_MAX)
+    TSL_DECK_FAIL(r->deck, path_of(r, path, "tables", -1, ""), "%llu tables; at most %d",
+                  (unsigned long long)r->s->tables.n, LANG_TABLES_MAX);
+  for (size_t k = 0; k < sizeof own / sizeof *own; k++)
+    if (tsl_deck_given(r->deck, path_of(r, path, own[k], -1, "")))
+      TSL_DECK_FAIL(r->deck, path,
+                    "with `tables` each of them has its own; `table` is their shape");
+done:
+  return err;
+}
+
+/** Names and type; the shape comes after the data. */
+static tsl_err read_tables(const reader *r) {
   static const tsl_type types[] = {TSL_I16, TSL_I32, TSL_I64, TSL_F32, TSL_F64};
   tsl_err err = TSL_OK;
-  lang_table *table = &r->equation->names.tables[0];
+  lang_names *names = &r->equation->names;
+  const dp_recur_table *tables = r->s->tables.values;
+  const int64_t n = (int64_t)r->s->tables.n;
   char path[PATH_MAX_];
-  TSL_TRY(give_name(r, r->s->table.name, path_of(r, path, "table.name", -1, ""), table->name));
-  table->type = types[r->s->table.type];
-  table->cells = r->s->table.cells;
-  r->equation->names.n_tables = 1;
+  if (n > 0) TSL_TRY(check_tables(r));
+  for (int64_t t = 0; t < tsl_max(n, 1); t++) {
+    lang_table *table = &names->tables[t];
+    if (n > 0)
+      TSL_TRY(give_name(r, tables[t].name, path_of(r, path, "tables", t, "name"), table->name));
+    else
+      TSL_TRY(give_name(r, r->s->table.name, path_of(r, path, "table.name", -1, ""), table->name));
+    table->type = types[r->s->table.type];
+    table->cells = r->s->table.cells;
+    names->n_tables++;
+  }
 done:
   return err;
 }
 
 static tsl_err read_all(const reader *r) {
   tsl_err err = TSL_OK;
-  lang_table *table = &r->equation->names.tables[0];
-  char path[PATH_MAX_];
+  lang_names *names = &r->equation->names;
+  int64_t rows = 0, cols = 0;
   TSL_TRY(check_counts(r));
-  TSL_TRY(read_table(r));
+  TSL_TRY(read_tables(r));
   for (int64_t n = 0; n < (int64_t)r->s->data.n; n++) TSL_TRY(read_array(r, n));
   for (int64_t n = 0; n < (int64_t)r->s->constants.n; n++) TSL_TRY(read_constant(r, n));
-  TSL_TRY(read_size(r, r->s->table.rows, "table.rows", &table->rows));
-  TSL_TRY(read_size(r, r->s->table.cols, "table.cols", &table->cols));
-  TSL_TRY(read_rules(r));
-  TSL_TRY(keep(r, LANG_SCOPE_CELL, r->s->cell, path_of(r, path, "cell", -1, ""),
-               &r->equation->cell_at));
+  TSL_TRY(read_size(r, r->s->table.rows, "table.rows", &rows));
+  for (int t = 0; t < names->n_tables; t++) names->tables[t].rows = rows;
+  TSL_TRY(read_size(r, r->s->table.cols, "table.cols", &cols));
+  for (int t = 0; t < names->n_tables; t++) names->tables[t].cols = cols;
+  TSL_TRY(read_cells(r));
   TSL_TRY(read_goal(r));
   r->equation->pattern = r->s->pattern;
 done:
@@ -391,10 +456,16 @@ static void put_place(const reader *r, const char *list, int64_t n, const char *
 void dp_recur_places(const tsl_deck *deck, const char *section, const dp_equation *equation,
                      dp_places *places) {
   const reader r = {.deck = deck, .section = section};
-  put_place(&r, "cell", -1, "", places->of[0]);
-  put_place(&r, "goal", -1, "", places->of[1]);
-  for (int32_t n = 0; n < equation->n_rules; n++) {
-    put_place(&r, "boundary", n, "where", places->of[2 + 2 * n]);
-    put_place(&r, "boundary", n, "value", places->of[3 + 2 * n]);
+  char path[PATH_MAX_], key[KEY_MAX_];
+  const bool several = tsl_deck_given(deck, path_of(&r, path, "tables", -1, ""));
+  put_place(&r, "goal", -1, "", places->of[0]);
+  for (int32_t t = 0; t < equation->names.n_tables; t++)
+    put_place(&r, key_of_table(several, t, "cell", key), -1, "", places->of[1 + t]);
+  for (int32_t n = 0, number = 0; n < equation->n_rules; n++, number++) {
+    const int32_t table = equation->rule_table[n];
+    if (n > 0 && table != equation->rule_table[n - 1]) number = 0;
+    (void)key_of_table(several, table, "boundary", key);
+    put_place(&r, key, number, "where", places->of[1 + LANG_TABLES_MAX + 2 * n]);
+    put_place(&r, key, number, "value", places->of[2 + LANG_TABLES_MAX + 2 * n]);
   }
 }

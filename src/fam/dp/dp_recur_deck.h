@@ -19,6 +19,14 @@
  *       goal: M[len(w)][C]                  # or "min|max over all | last row | last column"
  *       pattern: auto                       # RUD RDU CLR CRL NOSE SENO SONE NESO
  *
+ * Several tables of one shape, in the order in which a cell of all of them is computed:
+ *
+ *       table: {type: i32, rows: len(a) + 1, cols: len(b) + 1}
+ *       tables:
+ *         - {name: E, boundary: [...], cell: "max(H[i][j-1] - 5, E[i][j-1] - 1)"}
+ *         - {name: H, boundary: [...], cell: "max(H[i-1][j-1] + 1, E[i][j])"}
+ *       goal: H[len(a)][len(b)]             # or "max H over all"
+ *
  * Sizes, constants, conditions, values, cell and goal are expressions (lang_expr.h).
  */
 #ifndef TSL_FAM_DP_RECUR_DECK_H
@@ -43,6 +51,12 @@ typedef struct dp_recur_rule {
   char *where, *value;
 } dp_recur_rule;
 
+/** Entries of `tables`. */
+typedef struct dp_recur_table {
+  char *name, *cell;
+  tsl_maps boundary; /**< dp_recur_rule */
+} dp_recur_table;
+
 /** The keys; a member of the section's struct. */
 typedef struct dp_recur_deck {
   struct {
@@ -50,12 +64,13 @@ typedef struct dp_recur_deck {
     int32_t type, cells;
   } table;
   tsl_maps data, constants, boundary; /**< dp_recur_array, dp_recur_constant, dp_recur_rule */
+  tsl_maps tables;                    /**< dp_recur_table */
   char *cell, *goal;
   int32_t pattern;
 } dp_recur_deck;
 
 extern const tsl_key dp_recur_table_keys[], dp_recur_data_keys[], dp_recur_constant_keys[],
-    dp_recur_rule_keys[];
+    dp_recur_rule_keys[], dp_recur_tables_keys[];
 
 /* A key of a dp_recur_deck: an expression; maps by a table of keys. */
 #define DP_TEXT_KEY(name, at, doc) \
@@ -68,6 +83,9 @@ extern const tsl_key dp_recur_table_keys[], dp_recur_data_keys[], dp_recur_const
 #define DP_RECUR_KEYS(base)                                                                        \
   DP_MAPS_KEY("table", TSL_KEY_MAP, DP_RECUR_AT(base, table), dp_recur_table_keys,                 \
               sizeof((dp_recur_deck *)0)->table, "Recurrence: the table being filled."),           \
+      DP_MAPS_KEY("tables", TSL_KEY_MAPS, DP_RECUR_AT(base, tables), dp_recur_tables_keys,         \
+                  sizeof(dp_recur_table),                                                          \
+                  "Recurrence: several tables of that shape, filled together in this order."),     \
       DP_MAPS_KEY("data", TSL_KEY_MAPS, DP_RECUR_AT(base, data), dp_recur_data_keys,               \
                   sizeof(dp_recur_array), "Recurrence: data arrays, each with a name."),           \
       DP_MAPS_KEY("constants", TSL_KEY_MAPS, DP_RECUR_AT(base, constants), dp_recur_constant_keys, \

@@ -12,16 +12,17 @@ void dp_recur_frame(const dp_params *p, dp_code *code) {
   code->Q = 1 + (code->fold.transpose != 0 ? p->n : p->m);
   code->engine = p->engine;
   code->type = p->type;
+  code->tables = p->tables;
   code->depth = p->depth;
   memcpy(code->reach, p->reach, sizeof code->reach);
 }
 
 /* -------------------------------------------------------------- wanted cells */
 
-/** Cells that the goal reads, as (p, q). */
+/** Values that the goal reads, as (p, q, table). */
 typedef struct wish {
   const dp_code *code;
-  int64_t (*list)[2];
+  int64_t (*list)[3];
   int64_t n, room;
 } wish;
 
@@ -34,15 +35,16 @@ static tsl_err note_read(void *self, const lang_expr *expr, int32_t node, int64_
                           DP_WANTED_MAX);
   TSL_TRY(tsl_grow((void **)&w->list, w->n, 1, &w->room, sizeof *w->list, "goal"));
   dp_code_fold(w->code, i, j, &w->list[w->n][0], &w->list[w->n][1]);
-  w->n++;
+  w->list[w->n++][2] = expr->nodes[node].ref;
 done:
   return err;
 }
 
 static int by_place(const void *a, const void *b) {
   const int64_t *x = a, *y = b;
-  if (x[0] != y[0]) return x[0] < y[0] ? -1 : 1;
-  return x[1] < y[1] ? -1 : x[1] > y[1];
+  for (int k = 0; k < 3; k++)
+    if (x[k] != y[k]) return x[k] < y[k] ? -1 : 1;
+  return 0;
 }
 
 static tsl_err find_wanted(dp_recur *r) {
@@ -66,8 +68,8 @@ done:
 }
 
 int64_t dp_recur_wanted_from(const dp_recur *r, int64_t p, int64_t q) {
-  const int64_t place[2] = {p, q};
-  int64_t low = 0, high = r->n_wanted, at[2];
+  const int64_t place[3] = {p, q, 0};
+  int64_t low = 0, high = r->n_wanted, at[3] = {0, 0, 0};
   while (low < high) {
     const int64_t middle = low + (high - low) / 2;
     dp_code_fold(&r->code, r->wanted[middle][0], r->wanted[middle][1], &at[0], &at[1]);

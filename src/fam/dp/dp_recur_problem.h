@@ -14,21 +14,22 @@
  *   goal      OUT SUM i64 or f64 [1]       0 from workers; the root computes it from what follows
  *   places    IN u8 [sizeof(dp_places)]    lines and keys of the deck, for messages
  *   data0..   IN type of the array, [shape[0] * shape[1]]  elements of array k of the names
- *   wanted    OUT SUM i64 [n] hidden       goals that are expressions: cells that it reads, in the
+ *   wanted    OUT SUM i64 [n] hidden       goals that are expressions: values that it reads, in the
  *                                          order of dp_recur.wanted, reals as the bits of an f64;
  *                                          each worker adds those it computed
  *   best      OUT GATHER i64 [DP_MAX_LANES][3] hidden, goals over cells: (value, i, j) of the best
  *                                          cell, reals as the bits of an f64 (dp_recur_better); i =
  *                                          -1: none. Given by the last tile of each lane: the best
  *                                          of at least the cells of its lane
- *   table     as in dp.h, [rows][columns] of the deck; cells that there are not: zero
+ *   table     as in dp.h, [rows][columns] of the deck, of several tables [rows][columns][tables];
+ *             cells that there are not: zero
  *   path      RECOVER: (i, j, from): all cells that the goal rests on, to the boundary, depth first
  *             and each once: of a choice what was chosen, of other operators all references
  *             (dp_trace.c); from: number of the record whose cell rests on it first, -1 the goal;
- *             made by the root
+ *             made by the root; of several tables (i, j, from, table): values of cells
  *
  * Tiles are boxes of folded rows and columns (dp_emit.h: p in 0..P-1, q in 0..Q-1), boundary cells
- * included. Predecessors, edges (values of the table's type) and lanes:
+ * included. Predecessors, edges (cells: so many values as there are tables) and lanes:
  *   WAVEFRONT  left neighbour; [R + 1] the last column, entry 0 is row p0 - 1 (any value when there
  *              is none); strips of columns
  *   ROWS       tiles of the stage before with columns that its cells can read (dp_code.reach);
@@ -50,7 +51,7 @@ typedef struct dp_recur {
   dp_recurrence *recurrence; /**< parsed from field DP_A; its data are the problem's fields */
   dp_code code;              /**< as planned; narrow and checks are those of the emitted text */
   dp_args args;              /**< for compiled code; data are host pointers */
-  int64_t (*wanted)[2];      /**< [n_wanted] cells (i, j) that the goal reads, ascending (p, q) */
+  int64_t (*wanted)[3];      /**< [n_wanted] (i, j, table) that the goal reads, ascending (p, q) */
   int64_t n_wanted;
 } dp_recur;
 
@@ -82,7 +83,7 @@ bool dp_recur_better(const dp_recur *recur, const dp_recur_best *a, const dp_rec
 /** Goals over cells: may (i, j) be chosen? */
 bool dp_recur_candidate(const dp_recur *recur, int64_t i, int64_t j);
 
-/** Number of the first wanted cell at or after (p, q) in that order. */
+/** Number of the first wanted value at or after (p, q) in that order. */
 int64_t dp_recur_wanted_from(const dp_recur *recur, int64_t p, int64_t q);
 
 TSL_C_END

@@ -11,7 +11,7 @@ static int64_t padded(int64_t bytes) {
 }
 
 static int64_t row_bytes(const dp_recur *r, const tsl_unit *u) {
-  return (u->hi[1] - u->lo[1]) * (int64_t)tsl_type_bytes((tsl_type)r->code.type);
+  return (u->hi[1] - u->lo[1]) * dp_code_bytes(&r->code);
 }
 
 static int64_t goal_bytes(const dp_recur *r) {

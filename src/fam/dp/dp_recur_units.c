@@ -58,8 +58,12 @@ static double cell_items(const dp_recur *r, int64_t p, int64_t q) {
   dp_eval e = {.recurrence = r->recurrence, .work = INT64_MAX};
   dp_code_unfold(&r->code, p, q, &e.i, &e.j);
   if (!lang_has_cell(&r->recurrence->equation.names.tables[0], e.i, e.j)) return 0;
-  if (dp_eval_rule(&e, &rule, &expr) != TSL_OK) return 1;
-  return 1 + items_of(&e, expr, expr->root);
+  double items = 0;
+  for (e.table = 0; e.table < r->code.tables; e.table++) {
+    items += 1;
+    if (dp_eval_rule(&e, &rule, &expr) == TSL_OK) items += items_of(&e, expr, expr->root);
+  }
+  return items;
 }
 
 /** Items of a tile from its corners and its middle. */
@@ -74,7 +78,7 @@ static double tile_items(const dp_recur *r, const tsl_unit *u) {
 }
 
 static void dp_recur_units_set_features(const dp_recur *r, tsl_unit *u, const tsl_unit *like) {
-  const double bytes = (double)tsl_type_bytes((tsl_type)r->code.type);
+  const double bytes = (double)dp_code_bytes(&r->code);
   const double rows = (double)(u->hi[0] - u->lo[0]), columns = (double)(u->hi[1] - u->lo[1]);
   u->count = like != NULL ? like->count : tile_items(r, u);
   u->flops = u->count;
@@ -106,7 +110,7 @@ static shape choose_shape(const dp_recur *r, const dp_params *p, const tsl_limit
   if (r->code.engine == DP_ROWS && !s.single) s.stages = r->code.P;
   if (p->mode == DP_VALUE) return s;
   const double tile = ceil((double)r->code.Q / (double)s.lanes) * (double)r->code.P *
-                      (double)tsl_type_bytes((tsl_type)r->code.type);
+                      (double)dp_code_bytes(&r->code);
   s.stages = tsl_min(tsl_max(s.stages, (int64_t)ceil(tile / room)), r->code.P);
   return s;
 }
@@ -189,8 +193,7 @@ done:
 /** Bytes of host memory that a rank takes for whole tables: the root's, from which a solution is
  *  recovered, and a socket's own where cells read any earlier one. */
 static double whole_tables(const dp_recur *r, const dp_params *p, const tsl_limits *limits) {
-  const double table =
-      (double)r->code.P * (double)r->code.Q * (double)tsl_type_bytes((tsl_type)r->code.type);
+  const double table = (double)r->code.P * (double)r->code.Q * (double)dp_code_bytes(&r->code);
   const bool sockets = limits->device_bytes == INT64_MAX;
   const bool kept =
       r->code.engine == DP_INTERVAL || (r->code.engine == DP_ROWS && r->code.depth == 0);
@@ -256,7 +259,7 @@ void dp_recur_region(const tsl_problem *problem, const tsl_unit *u, int field, i
     dp_code_unfold(&code, u->hi[0] - 1, u->hi[1] - 1, &i[1], &j[1]);
     lo[0] = tsl_min(i[0], i[1]), hi[0] = tsl_max(i[0], i[1]) + 1;
     lo[1] = tsl_min(j[0], j[1]), hi[1] = tsl_max(j[0], j[1]) + 1;
-    hi[2] = 1;
+    hi[2] = p->tables;
   }
   if (field == dp_field(problem, "best") && (p->engine == DP_INTERVAL || u->hi[0] == code.P))
     lo[0] = u->lane, hi[0] = u->lane + 1, hi[1] = 3, hi[2] = 1;
@@ -304,7 +307,7 @@ int64_t dp_recur_predecessors(const tsl_problem *problem, const tsl_unit *units,
 
 int64_t dp_recur_edge_bytes(const tsl_problem *problem, const tsl_unit *u) {
   const dp_params *p = dp_params_of(problem);
-  const int64_t bytes = (int64_t)tsl_type_bytes((tsl_type)p->type);
+  const int64_t bytes = (int64_t)tsl_type_bytes((tsl_type)p->type) * p->tables;
   const int64_t rows = u->hi[0] - u->lo[0], columns = u->hi[1] - u->lo[1];
   if (p->engine == DP_INTERVAL) return rows * columns * bytes;
   if (p->engine == DP_ROWS) return tsl_min(p->depth, rows) * columns * bytes;

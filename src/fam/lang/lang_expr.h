@@ -85,7 +85,7 @@ enum {
   LANG_CHAIN_MAX = 64,  /**< operands of a chain or call that are written and bounded as one */
   LANG_LOOPS_MAX = 4,   /**< ranges inside ranges */
   LANG_NAME_MAX = 32,   /**< bytes of a name, the closing zero included */
-  LANG_TABLES_MAX = 2,
+  LANG_TABLES_MAX = 8,  /**< of a recurrence, which share rows, columns, cells and type */
   LANG_ARRAYS_MAX = 8,
   LANG_SCALARS_MAX = 32
 };
@@ -137,7 +137,7 @@ typedef struct lang_scalar {
 
 /** All names an expression may use: plain data. */
 typedef struct lang_names {
-  lang_table tables[LANG_TABLES_MAX]; /**< tables[0] is the one being defined */
+  lang_table tables[LANG_TABLES_MAX]; /**< in the order in which a cell's are computed */
   lang_array arrays[LANG_ARRAYS_MAX];
   lang_scalar scalars[LANG_SCALARS_MAX];
   int32_t n_tables, n_arrays, n_scalars, reserved;

@@ -69,7 +69,8 @@ static void keep_wanted(dp_recur_cpu *r, const dp_area *c) {
     for (; k < recur->n_wanted; k++) {
       dp_code_fold(&recur->code, recur->wanted[k][0], recur->wanted[k][1], &at[0], &at[1]);
       if (at[0] != p || at[1] >= c->q1) break;
-      r->wanted[k] = dp_recur_bits(recur->code.type, address(r, c, p, at[1]));
+      r->wanted[k] =
+          dp_recur_bits(recur->code.type, address(r, c, p, at[1]) + recur->wanted[k][2] * r->step);
     }
 }
 
@@ -78,17 +79,17 @@ void dp_recur_offer(dp_recur_cpu *r, const dp_recur_best *best) {
   if (dp_recur_better(r->recur, best, &r->best)) r->best = *best;
 }
 
-/** The extreme of n values, as bits. */
-#define EXTREME(T)                                                                \
-  do {                                                                            \
-    const T *x = (const T *)values;                                               \
-    T most = x[0];                                                                \
-    for (int64_t k = 1; maximum && k < n; k++) most = x[k] > most ? x[k] : most;  \
-    for (int64_t k = 1; !maximum && k < n; k++) most = x[k] < most ? x[k] : most; \
-    return dp_recur_bits(type, &most);                                            \
+/** The extreme of n values, step apart, as bits. */
+#define EXTREME(T)                                                                                \
+  do {                                                                                            \
+    const T *x = (const T *)values;                                                               \
+    T most = x[0];                                                                                \
+    for (int64_t k = step; maximum && k < n * step; k += step) most = x[k] > most ? x[k] : most;  \
+    for (int64_t k = step; !maximum && k < n * step; k += step) most = x[k] < most ? x[k] : most; \
+    return dp_recur_bits(type, &most);                                                            \
   } while (0)
 
-static int64_t extreme(int32_t type, bool maximum, const char *values, int64_t n) {
+static int64_t extreme(int32_t type, bool maximum, const char *values, int64_t n, int64_t step) {
   switch (type) {
   case TSL_I16:
     EXTREME(int16_t);
@@ -108,8 +109,9 @@ static bool is_promising(const dp_recur_cpu *r, const char *values, int64_t n,
                          const dp_recur_best *best) {
   const dp_recurrence *recurrence = r->recur->recurrence;
   if (recurrence->equation.names.tables[0].cells != LANG_CELLS_ALL) return true;
-  const dp_recur_best here = {
-      extreme(r->recur->code.type, recurrence->equation.maximum != 0, values, n), 0, 0};
+  const dp_recur_best here = {extreme(r->recur->code.type, recurrence->equation.maximum != 0,
+                                      values, n, r->recur->code.tables),
+                              0, 0};
   return dp_recur_better(r->recur, &here, best) || here.bits == best->bits;
 }
 
@@ -118,7 +120,8 @@ static void dp_recur_cells_choose(dp_recur_cpu *r, const dp_area *cells) {
   dp_recur_best best = {0, -1, -1};
   if (is_empty(&c)) return;
   for (int64_t p = c.p0; p < c.p1; p++) {
-    const char *row = address(r, cells, p, c.q0);
+    const char *row =
+        address(r, cells, p, c.q0) + r->recur->recurrence->equation.goal_table * r->step;
     if (!is_promising(r, row, c.q1 - c.q0, &best)) continue;
     for (int64_t q = c.q0; q < c.q1; q++) {
       dp_recur_best here = {.bits =
@@ -138,7 +141,7 @@ void dp_recur_watch(dp_recur_cpu *r, const dp_area *cells, bool chosen) {
 
 /* ---- the user's table */
 
-/** n values from `from` to `to`, to in steps of values. */
+/** n cells from `from` to `to`, to in steps of cells. */
 static void copy_steps(const char *from, char *to, int64_t n, int64_t step, int64_t bytes) {
   if (step == 1) {
     memcpy(to, from, (size_t)(n * bytes));
@@ -146,8 +149,10 @@ static void copy_steps(const char *from, char *to, int64_t n, int64_t step, int6
     for (int64_t k = 0; k < n; k++) ((int16_t *)to)[k * step] = ((const int16_t *)from)[k];
   } else if (bytes == 4) {
     for (int64_t k = 0; k < n; k++) ((int32_t *)to)[k * step] = ((const int32_t *)from)[k];
-  } else {
+  } else if (bytes == 8) {
     for (int64_t k = 0; k < n; k++) ((int64_t *)to)[k * step] = ((const int64_t *)from)[k];
+  } else {
+    for (int64_t k = 0; k < n; k++) memcpy(to + k * step * bytes, from + k * bytes, (size_t)bytes);
   }
 }
 

@@ -48,7 +48,8 @@ typedef struct dp_recur_cpu {
   dp_edge_fn *edge;
   dp_tile_fn *tile;
   dp_pattern pattern;
-  int64_t bytes;      /**< of a value */
+  int64_t bytes;      /**< of a cell */
+  int64_t step;       /**< of a value of it */
   bool trial;         /**< calibration: missing edges are zero, failures are ignored */
   int64_t *wanted;    /**< [n_wanted] */
   dp_recur_best best; /**< of the cells computed so far */

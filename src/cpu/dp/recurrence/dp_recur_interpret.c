@@ -56,38 +56,49 @@ static tsl_err read_cell(void *self, const lang_expr *expr, int32_t node, int64_
   const dp_recurrence *recurrence = d->r->recur->recurrence;
   const dp_pattern pattern = d->r->pattern;
   int64_t p, q;
-  if (!dp_pattern_allows(pattern, i - d->eval.i, j - d->eval.j))
+  const int32_t table = expr->nodes[node].ref;
+  if (!dp_pattern_admits(pattern, i - d->eval.i, j - d->eval.j, d->eval.table, table))
     DP_EVAL_FAIL(&d->eval, TSL_ERR_INPUT, expr, node, "%s[%lld][%lld] comes later; %s",
-                 recurrence->equation.names.tables[0].name, (long long)i, (long long)j,
+                 recurrence->equation.names.tables[table].name, (long long)i, (long long)j,
                  dp_pattern_rule(pattern));
   dp_code_fold(&d->r->recur->code, i, j, &p, &q);
   const char *at = cell_at(d->r, d->view, p, q);
   if (at == NULL)
     DP_EVAL_FAIL(&d->eval, TSL_ERR_INTERNAL, expr, node, "cell %lld, %lld is not kept",
                  (long long)i, (long long)j);
-  *out = dp_recur_interpret_load(d->r->recur->code.type, at);
+  *out = dp_recur_interpret_load(d->r->recur->code.type, at + table * d->r->step);
 done:
   return err;
+}
+
+/** The cell of eval in all tables, to where the view has it. */
+static tsl_err interpret_cell(reader *d, char *at) {
+  tsl_err err = TSL_OK;
+  const dp_recur_cpu *r = d->r;
+  const bool has =
+      lang_has_cell(&r->recur->recurrence->equation.names.tables[0], d->eval.i, d->eval.j);
+  for (d->eval.table = 0; d->eval.table < r->recur->code.tables; d->eval.table++) {
+    dp_value v = {0};
+    d->eval.work = DP_WORK_MAX;
+    err = has ? dp_eval_cell(&d->eval, &v) : TSL_OK;
+    if (err != TSL_OK && !r->trial) return tsl_trace(err, __FILE__, __LINE__);
+    if (err != TSL_OK) v = (dp_value){0};
+    dp_recur_interpret_store(r->recur->code.type, v, at + d->eval.table * r->step);
+  }
+  return TSL_OK;
 }
 
 tsl_err dp_recur_interpret(const dp_recur_cpu *r, const dp_view *view, int64_t p0, int64_t p1,
                            int64_t q0, int64_t q1) {
   tsl_err err = TSL_OK;
-  const dp_recurrence *recurrence = r->recur->recurrence;
-  const lang_table *table = &recurrence->equation.names.tables[0];
   reader d = {.r = r, .view = view};
-  d.eval = (dp_eval){.recurrence = recurrence, .read = read_cell, .self = &d};
+  d.eval = (dp_eval){.recurrence = r->recur->recurrence, .read = read_cell, .self = &d};
   for (int64_t p = p0; p < p1; p++)
     for (int64_t q = q0; q < q1; q++) {
-      dp_value v = {0};
       dp_code_unfold(&r->recur->code, p, q, &d.eval.i, &d.eval.j);
-      d.eval.work = DP_WORK_MAX;
-      if (lang_has_cell(table, d.eval.i, d.eval.j)) err = dp_eval_cell(&d.eval, &v);
-      if (err != TSL_OK && !r->trial) return tsl_trace(err, __FILE__, __LINE__);
-      if (err != TSL_OK) v = (dp_value){0};
-      err = TSL_OK;
-      dp_recur_interpret_store(r->recur->code.type, v, cell_at(r, view, p, q));
+      TSL_TRY(interpret_cell(&d, cell_at(r, view, p, q)));
     }
+done:
   return err;
 }
 

@@ -286,7 +286,7 @@ static void set_blocks(span *s) {
 static tsl_err dp_recur_wave_compute(span *s) {
   tsl_err err = TSL_OK;
   const dp_code *c = &s->r->recur->code;
-  char corner[8] = {0}, first[8] = {0};
+  char corner[8 * LANG_TABLES_MAX] = {0}, first[8 * LANG_TABLES_MAX] = {0};
   char *const last = s->r->top + (s->hi[1] - 1) * s->r->bytes;
   s->p0 = s->lo[0] == 0 ? tsl_min(c->margin_p, s->hi[0]) : s->lo[0];
   s->q0 = s->lo[1] == 0 ? tsl_min(c->margin_q, s->hi[1]) : s->lo[1];

@@ -78,6 +78,7 @@ void dp_bounds_rule(dp_bounds *b, int32_t rule) {
   const dp_recurrence *r = b->recurrence;
   const int32_t n = rule < 0 ? r->equation.n_rules : rule;
   for (int32_t before = 0; before < n; before++) {
+    if (r->equation.rule_table[before] != dp_recurrence_table(r, rule)) continue;
     b->work = DP_BOUNDS_WORK;
     dp_assume(b, &r->rules[before].where, r->rules[before].where.root, false);
   }

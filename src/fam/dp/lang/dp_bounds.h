@@ -71,7 +71,8 @@ int dp_bounds_truth(dp_bounds *bounds, const lang_expr *expr, int32_t node);
 /** Is left <= right wherever the facts hold? */
 bool dp_bounds_ordered(dp_bounds *bounds, const lang_expr *expr, int32_t left, int32_t right);
 
-/** In rule number n (its condition true, those before false), or in the cell's expression (-1). */
+/** In what gives cells (dp_recur.h): a rule, its condition true, those of its table before false;
+ *  or `cell`, all false. */
 void dp_bounds_rule(dp_bounds *bounds, int32_t rule);
 
 /** In the body of the range at node. */

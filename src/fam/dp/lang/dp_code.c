@@ -82,12 +82,31 @@ static void folded_offset(const dp_code *c, const dp_reference *ref, dp_span *dp
   *dq = c->fold.transpose != 0 ? di : dj;
 }
 
-/** Are all reads of `cell` of the three neighbours, and the rules free of reads? */
-static bool is_wave(const dp_code *c, const dp_references *refs) {
+/** Has every table a rule that gives all of the first row (side 0) or column (side 1)? */
+static bool is_given(const dp_recurrence *r, const dp_code *c, int side, dp_bounds *b) {
+  const lang_table *t = &r->equation.names.tables[0];
+  const bool row = (side == 0) != (c->fold.transpose != 0); /* of the user's table */
+  const bool flip = (row ? c->fold.flip_i : c->fold.flip_j) != 0;
+  const int64_t at = flip ? (row ? t->rows : t->cols) - 1 : 0;
+  uint32_t given = 0;
+  for (int n = 0; n < r->equation.n_rules; n++) {
+    dp_bounds_init(r, b);
+    *(row ? &b->i : &b->j) = (dp_span){at, at};
+    if (dp_bounds_truth(b, &r->rules[n].where, r->rules[n].where.root) == 1)
+      given |= 1u << r->equation.rule_table[n];
+  }
+  return given == (1u << c->tables) - 1;
+}
+
+/** Are all reads of `cell` of the three neighbours, and the rules free of reads? The cell itself in
+ *  tables before does not count. And is there no `cell` on the edges, which have no neighbours? */
+static bool is_wave(const dp_recurrence *r, const dp_code *c, const dp_references *refs,
+                    dp_bounds *b) {
   if (c->fold.rows_only != 0 || c->margin_p < 0 || c->margin_p > 1 || c->margin_q > 1) return false;
   if (refs->n == 0) return false;
   for (int n = 0; n < refs->n; n++) {
     dp_span dp, dq;
+    if (dp_reference_same(&refs->list[n])) continue;
     folded_offset(c, &refs->list[n], &dp, &dq);
     if (refs->list[n].rule >= 0) return false;
     if (dp.lo != dp.hi || dq.lo != dq.hi || dp.lo < -1 || dp.lo > 0 || dq.lo < -1 || dq.lo > 0 ||
@@ -95,7 +114,7 @@ static bool is_wave(const dp_code *c, const dp_references *refs) {
       return false;
     if ((dp.lo == -1 && c->margin_p < 1) || (dq.lo == -1 && c->margin_q < 1)) return false;
   }
-  return true;
+  return (c->margin_p == 0 || is_given(r, c, 0, b)) && (c->margin_q == 0 || is_given(r, c, 1, b));
 }
 
 static int64_t reach_of(const dp_code *c, dp_wide columns) {
@@ -119,6 +138,7 @@ static void find_depth(const dp_references *refs, dp_code *c) {
   c->depth = 1;
   for (int n = 0; n < refs->n; n++) {
     dp_span dp, dq;
+    if (dp_reference_same(&refs->list[n])) continue;
     folded_offset(c, &refs->list[n], &dp, &dq);
     if (dp.hi >= 0 && c->fold.rows_only == 0) c->same_row = 1;
     if (dp.lo != dp.hi || dp.lo < -DP_DEPTH_ROWS) c->depth = 0;
@@ -126,10 +146,11 @@ static void find_depth(const dp_references *refs, dp_code *c) {
   }
 }
 
-static void choose_engine(const dp_recurrence *r, const dp_references *refs, dp_code *c) {
+static void choose_engine(const dp_recurrence *r, const dp_references *refs, dp_code *c,
+                          dp_bounds *b) {
   find_depth(refs, c);
   find_reach(refs, c);
-  if (is_wave(c, refs)) {
+  if (is_wave(r, c, refs, b)) {
     c->engine = DP_WAVEFRONT;
     c->best = r->equation.goal == DP_GOAL_ALL;
   } else if (c->fold.rows_only != 0 ||
@@ -154,10 +175,11 @@ tsl_err dp_code_plan(const dp_recurrence *r, dp_pattern pattern, dp_code *out) {
   TSL_TRY(dp_depend_references(r, refs));
   out->fold = dp_pattern_fold(pattern);
   out->type = t->type;
+  out->tables = r->equation.names.n_tables;
   out->P = out->fold.transpose != 0 ? t->cols : t->rows;
   out->Q = out->fold.transpose != 0 ? t->rows : t->cols;
   find_margins(r, out, b);
-  choose_engine(r, refs, out);
+  choose_engine(r, refs, out, b);
 done:
   TSL_FREE_ALL(refs, b);
   return err;

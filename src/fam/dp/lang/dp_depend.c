@@ -41,10 +41,48 @@ typedef struct looker {
   int64_t left; /**< reads that may still be looked at */
 } looker;
 
+/** Does an equation of table `from` name the cell itself in table `to`? */
+static bool reads_same(const dp_references *refs, int32_t from, int32_t to) {
+  for (int n = 0; n < refs->n; n++) {
+    const dp_reference *f = &refs->list[n];
+    if (f->from == from && f->expr->nodes[f->node].ref == to && f->di.lo == 0 && f->di.hi == 0 &&
+        f->dj.lo == 0 && f->dj.hi == 0)
+      return true;
+  }
+  return false;
+}
+
+/** A cell reads itself in a table that is computed later. */
+static tsl_err fail_later(const dp_eval *e, const lang_expr *x, int32_t node) {
+  tsl_err err = TSL_OK;
+  const dp_recurrence *r = e->recurrence;
+  const lang_table *tables = r->equation.names.tables;
+  const char *from = tables[e->table].name, *to = tables[x->nodes[node].ref].name;
+  dp_references *refs = NULL;
+  TSL_TRY(tsl_alloc(1, sizeof *refs, "dependencies", (void **)&refs));
+  TSL_TRY(dp_depend_references(r, refs));
+  if (reads_same(refs, x->nodes[node].ref, e->table))
+    DP_EVAL_FAIL(e, TSL_ERR_INPUT, x, node,
+                 "%s reads the same cell of %s, and %s that of %s: neither can be computed first;",
+                 from, to, to, from);
+  DP_EVAL_FAIL(e, TSL_ERR_INPUT, x, node,
+               "%s reads the same cell of %s, which is computed after it; put %s before %s in "
+               "tables;",
+               from, to, to, from);
+done:
+  tsl_free(refs);
+  return err;
+}
+
 static tsl_err visit_read(void *self, const lang_expr *x, int32_t node, int64_t i, int64_t j) {
   looker *l = self;
+  const int32_t from = l->eval.table, to = x->nodes[node].ref;
   if (--l->left < 0) return TSL_ERR_STOPPED;
   l->out->reads++;
+  if (i == l->eval.i && j == l->eval.j && to != from) {
+    if (to < from) return TSL_OK;
+    return fail_later(&l->eval, x, node);
+  }
   for (int p = 0; p < DP_N_PATTERNS; p++) {
     dp_clash *clash = &l->out->clash[p];
     if (clash->expr != NULL || dp_pattern_allows((dp_pattern)p, i - l->eval.i, j - l->eval.j))
@@ -57,12 +95,14 @@ static tsl_err visit_read(void *self, const lang_expr *x, int32_t node, int64_t 
 static tsl_err look_at(const dp_recurrence *r, const dp_patch *w, dp_depend *out) {
   tsl_err err = TSL_OK;
   const lang_table *t = &r->equation.names.tables[0];
+  const int32_t n_tables = r->equation.names.n_tables;
   looker l = {.out = out, .left = READS_MAX};
   l.eval = (dp_eval){.recurrence = r, .work = DP_LOOK_WORK};
   for (l.eval.i = w->i0; l.eval.i < w->i1; l.eval.i++)
     for (l.eval.j = w->j0; l.eval.j < w->j1; l.eval.j++) {
       if (!lang_has_cell(t, l.eval.i, l.eval.j)) continue;
-      err = dp_reads(&l.eval, visit_read, &l);
+      for (l.eval.table = 0, err = TSL_OK; l.eval.table < n_tables && err == TSL_OK; l.eval.table++)
+        err = dp_reads(&l.eval, visit_read, &l);
       if (err == TSL_ERR_STOPPED ||
           l.eval.work < 0) { /* long ranges: the rest is left to the guards */
         out->whole = false;
@@ -81,8 +121,9 @@ static tsl_err fail_clash(const dp_recurrence *r, dp_pattern p, const dp_clash *
   const lang_node *n = &c->expr->nodes[c->node];
   return lang_node_fail(TSL_ERR_INPUT, c->expr, c->node, __FILE__, __LINE__,
                         "%.*s reads %s[%lld][%lld] at i = %lld, j = %lld; %s", (int)n->length,
-                        c->expr->text + n->at, r->equation.names.tables[0].name, (long long)c->to_i,
-                        (long long)c->to_j, (long long)c->i, (long long)c->j, dp_pattern_rule(p));
+                        c->expr->text + n->at, r->equation.names.tables[n->ref].name,
+                        (long long)c->to_i, (long long)c->to_j, (long long)c->i, (long long)c->j,
+                        dp_pattern_rule(p));
 }
 
 static tsl_err fail_all(const dp_recurrence *r, const dp_depend *d) {
@@ -96,7 +137,7 @@ static tsl_err fail_all(const dp_recurrence *r, const dp_depend *d) {
                              dp_pattern_rule((dp_pattern)p), n->length < 40 ? (int)n->length : 40,
                              c->expr->text + n->at, (long long)c->i, (long long)c->j);
   }
-  return lang_expr_fail(TSL_ERR_INPUT, &r->cell, __FILE__, __LINE__,
+  return lang_expr_fail(TSL_ERR_INPUT, &r->cells[0], __FILE__, __LINE__,
                         "the recurrence fits none of the eight patterns:%s", text);
 }
 

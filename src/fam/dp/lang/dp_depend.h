@@ -15,6 +15,9 @@
  * reference and the cells. What is not proved is guarded in compiled code (dp_emit.h), so that a
  * window that missed something cannot lead to a wrong number.
  *
+ * Cell (i, j) of several tables is one vertex for all of them: a table may read (i, j) of those
+ * before it in the list, which is no dependency of cells; the other way round is refused.
+ *
  * On the same cells the dependency graph gives the minimal sequence of stages: stage 0 reads no
  * cell, stage s reads stages below s only.
  */
@@ -34,7 +37,8 @@ enum { DP_REFS_MAX = 256 /* references of a recurrence, boundary values included
 typedef struct dp_reference {
   const lang_expr *expr; /**< of the recurrence, borrowed */
   int32_t node;
-  int32_t rule; /**< boundary rule, -1: `cell` */
+  int32_t rule; /**< where, as dp_recurrence_value counts */
+  int32_t from; /**< the table whose cells read */
   dp_span di, dj;
 } dp_reference;
 
@@ -45,6 +49,9 @@ typedef struct dp_references {
 
 /** All references with their offsets. @return TSL_ERR_INPUT when there are too many */
 tsl_err dp_depend_references(const dp_recurrence *recurrence, dp_references *out);
+
+/** Is it of the same cell of a table before? */
+bool dp_reference_same(const dp_reference *reference);
 
 /** Does the order allow the reference wherever it is read? */
 bool dp_reference_proved(const dp_reference *reference, dp_pattern pattern);
@@ -84,8 +91,8 @@ void dp_depend_text(const dp_recurrence *recurrence, const dp_depend *depend, ch
 /** A cell can be read. @return any error stops and is passed on */
 typedef tsl_err dp_visit_fn(void *self, const lang_expr *expr, int32_t node, int64_t i, int64_t j);
 
-/** Visit every cell that cell (eval->i, eval->j) can read. @return TSL_ERR_INPUT outside the table
- */
+/** Visit every cell that cell (eval->i, eval->j) of eval->table can read.
+ *  @return TSL_ERR_INPUT outside the table */
 tsl_err dp_reads(dp_eval *eval, dp_visit_fn *visit, void *self);
 
 /** The same for the goal's expression; eval->i and j are not used. */

@@ -3,7 +3,6 @@
 #include "dp_real.h"
 #include "lang_pair.h"
 
-#include <float.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -150,7 +149,7 @@ int32_t dp_emit_range(dp_emitter *e, const lang_expr *x, int32_t node, dp_as as)
   const char *type = dp_emit_type(x, node, as);
   lang_text body = {0};
   lang_put(&body,
-           "DP_FN %s dp_range%d(DP_TAKE, DP_TTAKE, const i64 p, const i64 q, const i64 i,\n"
+           "DP_FN %s dp_range%d(DP_TAKE, DP_CTAKE, const i64 p, const i64 q, const i64 i,\n"
            "                    const i64 j",
            type, (int)number);
   put_outer_loops(&body, n->ref);
@@ -179,9 +178,9 @@ static void put_return(dp_emitter *e, lang_text *out, const lang_expr *x) {
   if (lang_kind_of(e->code->type) == LANG_WHOLE &&
       !dp_bounds_fits(&e->bounds, x, x->root, dp_span_of_type(e->code->type))) {
     e->code->checks = 1;
-    lang_put(out, "  *bad |= v != (V)(T)v ? DP_BAD_OVERFLOW : 0;\n");
+    lang_put(out, "  *bad |= v != (V)(E)v ? DP_BAD_OVERFLOW : 0;\n");
   }
-  lang_put(out, "  return (T)v;\n}\n\n");
+  lang_put(out, "  return (E)v;\n}\n\n");
 }
 
 void dp_emit_append(dp_emitter *e, lang_text *body) {
@@ -193,11 +192,12 @@ void dp_emit_append(dp_emitter *e, lang_text *body) {
 
 void dp_emit_value(dp_emitter *e, int32_t rule, const char *name, const char *more) {
   const dp_recurrence *r = e->recurrence;
-  const lang_expr *x = rule < 0 ? &r->cell : &r->rules[rule].value;
+  const lang_expr *x = dp_recurrence_value(r, rule);
   lang_text body = {0};
+  e->table = dp_recurrence_table(r, rule);
   dp_bounds_restart(&e->bounds);
   dp_bounds_rule(&e->bounds, rule);
-  lang_put(&body, "DP_FN T %s(DP_TAKE, DP_TTAKE, %sconst i64 p, const i64 q, int *bad) {\n", name,
+  lang_put(&body, "DP_FN E %s(DP_TAKE, DP_CTAKE, %sconst i64 p, const i64 q, int *bad) {\n", name,
            more);
   put_place(&body, e->code);
   lang_put(&body, "  const %s v = ", dp_emit_type(x, x->root, DP_AS_VALUE));
@@ -208,28 +208,49 @@ void dp_emit_value(dp_emitter *e, int32_t rule, const char *name, const char *mo
 }
 
 /* Any cell: the rules in turn, then `cell` (on a wavefront's boundary: a failure). */
-void dp_emit_full(dp_emitter *e, const char *name, const char *cell, const char *take,
-                  const char *pass) {
+static void put_full(dp_emitter *e, int32_t table, const char *name, const char *cell,
+                     const char *take, const char *pass) {
   const dp_recurrence *r = e->recurrence;
   const int32_t cells = r->equation.names.tables[0].cells;
   lang_text body = {0};
-  lang_put(&body, "DP_FN T %s(DP_TAKE, DP_TTAKE, %sconst i64 p, const i64 q, int *bad) {\n", name,
-           take);
+  e->table = table;
+  lang_put(&body, "DP_FN E %s_%d(DP_TAKE, DP_CTAKE, %sconst i64 p, const i64 q, int *bad) {\n",
+           name, (int)table, take);
   put_place(&body, e->code);
   if (cells != LANG_CELLS_ALL)
     lang_put(&body, "  if (i %c j) return 0;\n", cells == LANG_CELLS_UPPER ? '>' : '<');
   dp_bounds_restart(&e->bounds);
   for (int32_t n = 0; n < r->equation.n_rules; n++) {
+    if (r->equation.rule_table[n] != table) continue;
     lang_put(&body, "  if (");
     dp_emit_condition(e, &body, &r->rules[n].where, r->rules[n].where.root);
-    lang_put(&body, ") return dp_value%d(DP_PASS, DP_TPASS, p, q, bad);\n", (int)n);
+    lang_put(&body, ") return dp_value%d(DP_PASS, DP_CPASS, p, q, bad);\n", (int)n);
     dp_bounds_assume(&e->bounds, &r->rules[n].where, r->rules[n].where.root, false);
   }
   if (e->code->engine == DP_WAVEFRONT)
     lang_put(&body, "  *bad |= DP_BAD_RULE;\n  return 0;\n}\n\n");
   else
-    lang_put(&body, "  return %s(DP_PASS, DP_TPASS, %sp, q, bad);\n}\n\n", cell, pass);
+    lang_put(&body, "  return %s_%d(DP_PASS, DP_CPASS, %sp, q, bad);\n}\n\n", cell, (int)table,
+             pass);
   dp_emit_append(e, &body);
+}
+
+void dp_emit_tables(dp_emitter *e, const char *name, const char *take, const char *pass) {
+  lang_text body = {0};
+  lang_put(&body, "DP_FN T %s(DP_TAKE, DP_TTAKE, %sconst i64 p, const i64 q, int *bad) {\n", name,
+           take);
+  lang_put(&body, "  T own = DP_ZERO;\n");
+  for (int32_t t = 0; t < e->code->tables; t++)
+    lang_put(&body, "  DP_OF(own, %d) = %s_%d(DP_PASS, DP_CPASS, %sp, q, bad);\n", (int)t, name,
+             (int)t, pass);
+  lang_put(&body, "  return own;\n}\n\n");
+  dp_emit_append(e, &body);
+}
+
+void dp_emit_full(dp_emitter *e, const char *name, const char *cell, const char *take,
+                  const char *pass) {
+  for (int32_t t = 0; t < e->code->tables; t++) put_full(e, t, name, cell, take, pass);
+  dp_emit_tables(e, name, take, pass);
 }
 
 /** All functions, with 32-bit values if wide is not set. */
@@ -243,132 +264,14 @@ static void put_functions(dp_emitter *e, dp_target target) {
     (void)snprintf(name, sizeof name, "dp_value%d", (int)n);
     dp_emit_value(e, n, name, "");
   }
-  dp_emit_value(e, -1, "dp_cell", "");
+  for (int32_t t = 0; t < e->code->tables; t++) {
+    (void)snprintf(name, sizeof name, "dp_cell_%d", (int)t);
+    dp_emit_value(e, -1 - t, name, "");
+  }
+  dp_emit_tables(e, "dp_cell", "", "");
   dp_emit_full(e, "dp_full", "dp_cell", "", "");
   if (target == DP_TARGET_C && e->code->engine == DP_ROWS) dp_emit_hoisted(e);
   if (target == DP_TARGET_C && e->code->engine == DP_INTERVAL) dp_emit_split(e);
-}
-
-/* ------------------------------------------------------------------- macros */
-
-const char *dp_type_word(int32_t type) {
-  static const char *const words[] = {[TSL_U8] = "u8",   [TSL_I16] = "i16", [TSL_I32] = "i32",
-                                      [TSL_I64] = "i64", [TSL_F32] = "f32", [TSL_F64] = "f64"};
-  return words[type];
-}
-
-/** The value that every other is better than, for goals over all cells. */
-static const char *worst_of(const dp_emitter *e) {
-  const bool maximum = e->recurrence->equation.maximum != 0;
-  switch (e->code->type) {
-  case TSL_I16:
-    return maximum ? "(-32767 - 1)" : "32767";
-  case TSL_I32:
-    return maximum ? "(-2147483647 - 1)" : "2147483647";
-  case TSL_I64:
-    return maximum ? "(-9223372036854775807LL - 1)" : "9223372036854775807LL";
-  default:
-    return maximum ? "-DP_INF" : "DP_INF";
-  }
-}
-
-static void put_types(const dp_emitter *e, lang_text *out) {
-  const dp_code *c = e->code;
-  const bool single = lang_is_single(&e->recurrence->equation.names);
-  lang_put(out, "typedef %s T;\ntypedef %s V;\ntypedef %s R;\n", dp_type_word(c->type),
-           e->wide ? "i64" : "i32", single ? "f32" : "f64");
-  lang_put(out, "#define DP_MOST_R ((R)%a)\n#define DP_LEAST_R ((R)%a)\n",
-           single ? (double)FLT_MAX : DBL_MAX, single ? (double)FLT_MIN : DBL_MIN);
-  lang_put(out, "#define DP_MOST_V %s\n", e->wide ? "9223372036854775807LL" : "2147483647");
-  lang_put(out, "#define DP_PROWS %s\n#define DP_QCOLS %s\n", c->fold.transpose != 0 ? "NC" : "NR",
-           c->fold.transpose != 0 ? "NR" : "NC");
-  lang_put(out, "#define DP_I(p, q) (%s%s)\n", c->fold.flip_i != 0 ? "NR - 1 - " : "",
-           c->fold.transpose != 0 ? "(q)" : "(p)");
-  lang_put(out, "#define DP_J(p, q) (%s%s)\n", c->fold.flip_j != 0 ? "NC - 1 - " : "",
-           c->fold.transpose != 0 ? "(p)" : "(q)");
-  lang_put(out, "#define DP_MARGIN_P %d\n#define DP_MARGIN_Q %d\n", (int)c->margin_p,
-           (int)c->margin_q);
-  lang_put(out, "#define DP_ROWS_ONLY %d\n#define DP_SAME_ROW %d\n#define DP_DEPTH %d\n",
-           (int)c->fold.rows_only, (int)c->same_row, (int)c->depth);
-  lang_put(out, "#define DP_ENGINE_ROWS %d\n#define DP_ENGINE_TABLE %d\n",
-           c->engine == DP_ROWS && c->depth > 0,
-           c->engine != DP_WAVEFRONT && !(c->engine == DP_ROWS && c->depth > 0));
-  lang_put(out, "#define DP_WORST %s\n", worst_of(e));
-  lang_put(out, "#define DP_CELLS %d\n", (int)e->recurrence->equation.names.tables[0].cells);
-  lang_put(out, "#define DP_BEST %d\n#define DP_BETTER %c\n#define DP_LATER_Q %d\n", (int)c->best,
-           e->recurrence->equation.maximum != 0 ? '>' : '<',
-           c->fold.transpose != 0 ? (int)c->fold.flip_i : (int)c->fold.flip_j);
-}
-
-static void put_arrays(const dp_emitter *e, lang_text *out) {
-  const lang_names *names = &e->recurrence->equation.names;
-  lang_put(out, "#define DP_TAKE const i64 NR, const i64 NC");
-  for (int a = 0; a < names->n_arrays; a++)
-    lang_put(out, ", const %s *DP_RESTRICT A%d, const i64 A%d_r, const i64 A%d_c",
-             dp_type_word(names->arrays[a].type), a, a, a);
-  for (int s = 0; s < names->n_scalars; s++)
-    lang_put(out, ", const %s S%d", names->scalars[s].kind == LANG_REAL ? "R" : "i64", s);
-  lang_put(out, "\n#define DP_PASS NR, NC");
-  for (int a = 0; a < names->n_arrays; a++) lang_put(out, ", A%d, A%d_r, A%d_c", a, a, a);
-  for (int s = 0; s < names->n_scalars; s++) lang_put(out, ", S%d", s);
-  lang_put(out, "\n#define DP_LOAD(a) const i64 NR = (a)->rows, NC = (a)->cols;");
-  for (int a = 0; a < names->n_arrays; a++)
-    lang_put(out,
-             " const %s *DP_RESTRICT A%d = (const %s *)(a)->data[%d];"
-             " const i64 A%d_r = (a)->shape[%d][0], A%d_c = (a)->shape[%d][1];",
-             dp_type_word(names->arrays[a].type), a, dp_type_word(names->arrays[a].type), a, a, a,
-             a, a);
-  for (int s = 0; s < names->n_scalars; s++)
-    lang_put(out, " const %s S%d = %s(a)->%s[%d];",
-             names->scalars[s].kind == LANG_REAL ? "R" : "i64", s,
-             names->scalars[s].kind == LANG_REAL ? "(R)" : "",
-             names->scalars[s].kind == LANG_REAL ? "real" : "whole", s);
-  lang_put(out, "\n");
-}
-
-/** The same as members of a struct, for CUDA. */
-static void put_members(const dp_emitter *e, lang_text *out) {
-  const lang_names *names = &e->recurrence->equation.names;
-  lang_put(out, "#define DP_MEMBERS i64 NR, NC;");
-  for (int a = 0; a < names->n_arrays; a++)
-    lang_put(out, " const %s *DP_RESTRICT A%d; i64 A%d_r, A%d_c;",
-             dp_type_word(names->arrays[a].type), a, a, a);
-  for (int s = 0; s < names->n_scalars; s++)
-    lang_put(out, " %s S%d;", names->scalars[s].kind == LANG_REAL ? "R" : "i64", s);
-  lang_put(out, "\n#define DP_SET(a) NR = (a).rows; NC = (a).cols;");
-  for (int a = 0; a < names->n_arrays; a++)
-    lang_put(out,
-             " A%d = (const %s *)(a).data[%d]; A%d_r = (a).shape[%d][0]; A%d_c = (a).shape[%d][1];",
-             a, dp_type_word(names->arrays[a].type), a, a, a, a, a);
-  for (int s = 0; s < names->n_scalars; s++)
-    lang_put(out, " S%d = %s(a).%s[%d];", s, names->scalars[s].kind == LANG_REAL ? "(R)" : "",
-             names->scalars[s].kind == LANG_REAL ? "real" : "whole", s);
-  lang_put(out, "\n");
-}
-
-/** How the table is reached: the engine's own parameters. */
-static void put_access(const dp_emitter *e, lang_text *out) {
-  const dp_code *c = e->code;
-  if (c->engine == DP_WAVEFRONT) {
-    lang_put(out, "#define DP_TTAKE const T up, const T left, const T diag\n"
-                  "#define DP_TPASS up, left, diag\n");
-  } else if (c->engine == DP_ROWS && c->depth > 0) {
-    lang_put(out, "#define DP_TTAKE const T *r0");
-    for (int d = 1; d <= c->depth; d++) lang_put(out, ", const T *r%d", d);
-    lang_put(out, "\n#define DP_TPASS r0");
-    for (int d = 1; d <= c->depth; d++) lang_put(out, ", r%d", d);
-    lang_put(out, "\n#define DP_TROWS(rows) const T *r0 = (const T *)(rows)[0];");
-    for (int d = 1; d <= c->depth; d++)
-      lang_put(out, " const T *r%d = (const T *)(rows)[%d];", d, d);
-    lang_put(out, "\n#define DP_TPICK(back) (");
-    for (int d = 1; d <= c->depth; d++) lang_put(out, "(back) == %d ? r%d : ", d, d);
-    lang_put(out, "r0)\n#define DP_TTABLE const T *const r0 = t + p * st;");
-    for (int d = 1; d <= c->depth; d++) lang_put(out, " const T *const r%d = r%d - st;", d, d - 1);
-    lang_put(out, "\n");
-  } else {
-    lang_put(out, "#define DP_TTAKE const T *t, const i64 st\n#define DP_TPASS t, st\n"
-                  "#define DP_TTABLE\n");
-  }
 }
 
 /* -------------------------------------------------------------------- whole */
@@ -396,8 +299,8 @@ static void put_loops(const dp_emitter *e, dp_target target, lang_text *out) {
 static dp_span next_span(dp_emitter *e, dp_span table) {
   const dp_recurrence *r = e->recurrence;
   dp_span all = {0, 0}; /* a failed cell */
-  for (int32_t rule = -1; rule < r->equation.n_rules; rule++) {
-    const lang_expr *x = rule < 0 ? &r->cell : &r->rules[rule].value;
+  for (int32_t rule = -r->equation.names.n_tables; rule < r->equation.n_rules; rule++) {
+    const lang_expr *x = dp_recurrence_value(r, rule);
     dp_bounds_init(r, &e->bounds);
     dp_bounds_rule(&e->bounds, rule);
     e->bounds.table = table;
@@ -413,7 +316,8 @@ static dp_span common(dp_span a, dp_span b) {
 /** Values of cells: of the type, what the expressions can give, what growing can reach. */
 static dp_span table_span(dp_emitter *e) {
   const dp_code *c = e->code;
-  const dp_wide steps = (dp_wide)c->P + (c->fold.rows_only != 0 ? 0 : (dp_wide)c->Q);
+  const dp_wide steps =
+      ((dp_wide)c->P + (c->fold.rows_only != 0 ? 0 : (dp_wide)c->Q)) * (dp_wide)c->tables;
   dp_span values = dp_span_of_type(c->type), grown;
   if (lang_kind_of(c->type) == LANG_REAL) return values;
   if (dp_bounds_growth(e->recurrence, steps, &grown)) values = common(values, grown);
@@ -434,10 +338,7 @@ static void put_all(dp_emitter *e, dp_target target, lang_text *out) {
   else
     lang_put(out, "%s;\n%s;\n%s;\n", TEXT(DP_ROW_LAUNCH_STRUCT), TEXT(DP_EDGE_LAUNCH_STRUCT),
              TEXT(DP_TILE_LAUNCH_STRUCT));
-  put_types(e, out);
-  put_arrays(e, out);
-  if (target == DP_TARGET_CUDA) put_members(e, out);
-  put_access(e, out);
+  dp_emit_macros(e, target, out);
   lang_put(out, "%s", dp_text_helpers);
   if (e->functions_of_reals)
     lang_put(out, "#define LANG_FN DP_FN\n#define LANG_BYTES %d\n#define LANG_(name) name\n%s%s",
@@ -461,7 +362,7 @@ tsl_err dp_emit(const dp_recurrence *r, dp_target target, dp_code *code, char **
   dp_bounds_init(r, &e->bounds);
   e->bounds.table = values;
   if (lang_kind_of(code->type) == LANG_REAL)
-    e->bounds.reals = dp_real_growth(r, (double)code->P + (double)code->Q);
+    e->bounds.reals = dp_real_growth(r, ((double)code->P + (double)code->Q) * (double)code->tables);
   put_functions(e, target);
   if (e->misfit) {
     e->wide = true;

@@ -17,6 +17,10 @@
  * interpreter's values bit for bit (dp_eval.h), or a non-zero sum of dp_bad: then the values are
  * not to be used, and the interpreter on the same cells says what went wrong and where.
  *
+ * Where there are several tables a cell is the values of all of them, one after another in memory:
+ * in storage, rows and edges `table's type` then stands for so many values of it. The cell's
+ * functions get what is already known of the cell itself (`own`).
+ *
  * What can be proved is not checked at run time: that indices are inside, that a read follows the
  * order, that a sum fits. 32-bit arithmetic is used where every value fits.
  */
@@ -62,9 +66,9 @@ _Static_assert(LANG_ARRAYS_MAX == 8 && LANG_SCALARS_MAX == 32, "DP_ARGS_STRUCT")
  *   top   [q1 - q0]      in: row p0 - 1; out: row p1 - 1
  *   left  [1 + p1 - p0]  in: column q0 - 1, rows p0 - 1 .. p1 - 1; out: column q1 - 1, same rows
  *   table                NULL, or where cell (p0, q0) goes, rows stride elements apart
- *   best                 goals over all cells: the best value of the tile is compared with *best
- * and replaces it when it is better, or equal with smaller (i, j); best_p, best_q its place, -1:
- * none yet
+ *   best                 goals over all cells: the best value (of the goal's table) of the tile is
+ * compared with *best and replaces it when it is better, or equal with smaller (i, j); best_p,
+ * best_q its place, -1: none yet
  */
 #define DP_WAVE_STRUCT        \
   struct dp_wave {            \
@@ -134,7 +138,8 @@ typedef struct dp_code {
   dp_fold fold;
   int64_t P, Q;   /**< folded extents */
   int32_t engine; /**< dp_engine */
-  int32_t type;   /**< tsl_type of the table */
+  int32_t type;   /**< tsl_type of the tables */
+  int32_t tables; /**< how many: values of a cell */
   int32_t margin_p,
       margin_q;     /**< cells before them may be boundary, later ones are not; -1: anywhere */
   int32_t depth;    /**< ROWS: how many rows above are read; 0: any, the whole table is needed */
@@ -147,6 +152,11 @@ typedef struct dp_code {
 } dp_code;
 
 enum { DP_DEPTH_ROWS = 8 /* largest depth; deeper reads need the whole table */ };
+
+/** Bytes of a cell. */
+static inline int64_t dp_code_bytes(const dp_code *code) {
+  return (int64_t)tsl_type_bytes((tsl_type)code->type) * code->tables;
+}
 
 /** Choose engine, margins and depth for a checked recurrence. */
 tsl_err dp_code_plan(const dp_recurrence *recurrence, dp_pattern pattern, dp_code *out);

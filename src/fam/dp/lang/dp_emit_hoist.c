@@ -83,9 +83,9 @@ static void put_loads(dp_emitter *e, const dp_hoist *h, lang_text *out) {
 }
 
 void dp_emit_hoisted(dp_emitter *e) {
-  dp_hoist h = {.expr = &e->recurrence->cell};
-  lang_text body = {0}, more = {0};
-  if (e->code->margin_p < 0) {
+  dp_hoist h = {.expr = &e->recurrence->cells[0]};
+  lang_text body = {0}, more = {0}, pass = {0};
+  if (e->code->margin_p < 0 || e->code->tables > 1) {
     lang_put(&e->functions, "#define dp_cell_row dp_cell\n#define DP_HLOAD\n#define DP_HPASS\n\n");
     return;
   }
@@ -93,7 +93,7 @@ void dp_emit_hoisted(dp_emitter *e) {
   const int32_t n_ranges = e->n_ranges;
   lang_text functions = e->functions;
   e->functions = (lang_text){0};
-  dp_emit_value(e, -1, "dp_cell_row", "");
+  dp_emit_value(e, -1, "dp_cell_row_0", "");
   tsl_free(e->functions.text);
   if (functions.err == TSL_OK) functions.err = e->functions.err;
   e->functions = functions;
@@ -101,9 +101,12 @@ void dp_emit_hoisted(dp_emitter *e) {
   for (int n = 0; n < h.n; n++) {
     const lang_array *array = &e->recurrence->equation.names.arrays[h.expr->nodes[h.node[n]].ref];
     lang_put(&more, "const %s H%d, ", dp_type_word(array->type), n);
+    lang_put(&pass, "H%d, ", n);
   }
-  dp_emit_value(e, -1, "dp_cell_row", h.n > 0 && more.err == TSL_OK ? more.text : "");
+  const bool some = h.n > 0 && more.err == TSL_OK && pass.err == TSL_OK;
+  dp_emit_value(e, -1, "dp_cell_row_0", some ? more.text : "");
+  dp_emit_tables(e, "dp_cell_row", some ? more.text : "", some ? pass.text : "");
   put_loads(e, &h, &body);
   dp_emit_append(e, &body);
-  tsl_free(more.text);
+  TSL_FREE_ALL(more.text, pass.text);
 }

@@ -103,7 +103,7 @@ void dp_emit_long(dp_emitter *e, lang_text *out, const lang_expr *x, int32_t nod
   lang_text body = {0};
   if (e->hoist != NULL) e->hoist->inside = true;
   lang_put(&body,
-           "DP_FAR %s dp_long%d(DP_TAKE, DP_TTAKE, const i64 p, const i64 q, const i64 i,\n"
+           "DP_FAR %s dp_long%d(DP_TAKE, DP_CTAKE, const i64 p, const i64 q, const i64 i,\n"
            "                   const i64 j",
            dp_emit_type(x, node, as), (int)number);
   for (int32_t l = 0; l < e->n_open; l++) lang_put(&body, ", const i64 k%d", (int)l);
@@ -117,7 +117,7 @@ void dp_emit_long(dp_emitter *e, lang_text *out, const lang_expr *x, int32_t nod
   lang_put(&body, "  return v;\n}\n\n");
   if (e->hoist != NULL) e->hoist->inside = inside;
   dp_emit_append(e, &body);
-  lang_put(out, "dp_long%d(DP_PASS, DP_TPASS, p, q, i, j", (int)number);
+  lang_put(out, "dp_long%d(DP_PASS, DP_CPASS, p, q, i, j", (int)number);
   for (int32_t l = 0; l < e->n_open; l++) lang_put(out, ", k%d", (int)l);
   lang_put(out, ", bad)");
 }

@@ -135,6 +135,15 @@ static bool constant_offset(dp_emitter *e, const lang_expr *x, int32_t index, la
   return true;
 }
 
+/** The reference as the checker sees it where it is being written. */
+static dp_reference reference_of(dp_emitter *e, const lang_expr *x, int32_t node) {
+  return (dp_reference){.expr = x,
+                        .node = node,
+                        .from = e->table,
+                        .di = dp_bounds_offset(&e->bounds, x, lang_child(x, node, 0), LANG_OP_I),
+                        .dj = dp_bounds_offset(&e->bounds, x, lang_child(x, node, 1), LANG_OP_J)};
+}
+
 /** Is the read known to be inside the table and to follow the order? */
 static bool is_proved(dp_emitter *e, const lang_expr *x, int32_t node) {
   const lang_table *t = &e->recurrence->equation.names.tables[0];
@@ -142,10 +151,7 @@ static bool is_proved(dp_emitter *e, const lang_expr *x, int32_t node) {
   const int32_t row = lang_child(x, node, 0), column = lang_child(x, node, 1);
   const dp_span rows = {0, (dp_wide)t->rows - 1}, columns = {0, (dp_wide)t->cols - 1};
   const dp_span slant = dp_bounds_slant(&e->bounds, x, node);
-  const dp_reference ref = {.expr = x,
-                            .node = node,
-                            .di = dp_bounds_offset(&e->bounds, x, row, LANG_OP_I),
-                            .dj = dp_bounds_offset(&e->bounds, x, column, LANG_OP_J)};
+  const dp_reference ref = reference_of(e, x, node);
   for (int p = 0; p < DP_N_PATTERNS; p++) {
     const dp_fold g = dp_pattern_fold((dp_pattern)p);
     if (memcmp(&g, f, sizeof g) == 0 && !dp_reference_proved(&ref, (dp_pattern)p)) return false;
@@ -193,33 +199,41 @@ static void emit_neighbour(dp_emitter *e, lang_text *out, const lang_expr *x, in
   (void)constant_offset(e, x, lang_child(x, node, column ? 1 : 0), column ? LANG_OP_J : LANG_OP_I,
                         &along);
   if (flip) along = -along;
-  lang_put(out, "%s", rows_back(e, x, node) == 0 ? "left" : along == 0 ? "up" : "diag");
+  lang_put(out, "DP_OF(%s, %d)",
+           rows_back(e, x, node) == 0 ? "left"
+           : along == 0               ? "up"
+                                      : "diag",
+           (int)x->nodes[node].ref);
 }
 
 static void emit_table(dp_emitter *e, lang_text *out, const lang_expr *x, int32_t node, dp_as as) {
   const char *type = x->nodes[node].kind == LANG_REAL ? "R" : type_word(as);
   const int64_t back = rows_back(e, x, node);
+  const dp_reference ref = reference_of(e, x, node);
+  const int table = (int)x->nodes[node].ref;
   const bool by_rows = e->code->engine == DP_ROWS && e->code->depth > 0;
   lang_put(out, "(%s)", type);
-  if (e->code->engine == DP_WAVEFRONT) {
+  if (dp_reference_same(&ref)) {
+    lang_put(out, "DP_OF(own, %d)", table);
+  } else if (e->code->engine == DP_WAVEFRONT) {
     emit_neighbour(e, out, x, node);
   } else if (!is_proved(e, x, node) || (by_rows && back < 0)) {
     note_check(e);
-    lang_put(out, "dp_get(NR, NC, DP_TPASS, p, q, ");
+    lang_put(out, "dp_get(NR, NC, DP_CPASS, %d, %d, p, q, ", table, table < e->table);
     emit_place(e, out, x, node, 0);
     lang_put(out, ", ");
     emit_place(e, out, x, node, 1);
     lang_put(out, ", bad)");
   } else if (by_rows) {
-    lang_put(out, "r%lld[", (long long)back);
+    lang_put(out, "DP_OF(r%lld[", (long long)back);
     emit_place(e, out, x, node, 1);
-    lang_put(out, "]");
+    lang_put(out, "], %d)", table);
   } else {
-    lang_put(out, "t[");
+    lang_put(out, "DP_OF(t[");
     emit_place(e, out, x, node, 0);
     lang_put(out, " * st + ");
     emit_place(e, out, x, node, 1);
-    lang_put(out, "]");
+    lang_put(out, "], %d)", table);
   }
 }
 
@@ -353,12 +367,12 @@ static void emit_function(dp_emitter *e, lang_text *out, const lang_expr *x, int
 }
 
 static void emit_call(dp_emitter *e, lang_text *out, const lang_expr *x, int32_t node, dp_as as) {
-  if (node == e->split && x == &e->recurrence->cell) {
-    lang_put(out, "dp_rest(DP_PASS, DP_TPASS, sofar, from, p, q, i, j, bad)");
+  if (node == e->split && x == &e->recurrence->cells[0]) {
+    lang_put(out, "dp_rest(DP_PASS, DP_CPASS, sofar, from, p, q, i, j, bad)");
     return;
   }
   const int32_t number = dp_emit_range(e, x, node, as);
-  lang_put(out, "dp_range%d(DP_PASS, DP_TPASS, p, q, i, j", (int)number);
+  lang_put(out, "dp_range%d(DP_PASS, DP_CPASS, p, q, i, j", (int)number);
   for (int l = 0; l < x->nodes[node].ref; l++) lang_put(out, ", k%d", l);
   lang_put(out, ", bad)");
 }

@@ -2,9 +2,11 @@
  * @file dp_emit_own.h
  * Private to dp_emit*.c: text being written, and the words of the emitted code.
  *
- * Types in the text: T the table's, V integers as values (32 bits when all fit, else 64), R reals,
- * i64 integers as indices. Variables: i, j, p, q, k0..k3; NR, NC extents of the table; Aa, Aa_r,
- * Aa_c an array and its extents; Sn a constant; up, left, diag or r0.. or t, st where the table is.
+ * Types in the text: E values of the table's type, T a cell: one E, or of several tables a struct
+ * of them, DP_OF(cell, n) that of table n; V integers as values (32 bits when all fit, else 64), R
+ * reals, i64 integers as indices. Variables: i, j, p, q, k0..k3; NR, NC extents of the table; Aa,
+ * Aa_r, Aa_c an array and its extents; Sn a constant; up, left, diag or r0.. or t, st where the
+ * table is.
  */
 #ifndef TSL_FAM_DP_EMIT_OWN_H
 #define TSL_FAM_DP_EMIT_OWN_H
@@ -30,6 +32,7 @@ typedef struct dp_emitter {
   dp_code *code;
   dp_bounds bounds;
   lang_text functions; /**< ranges, then cells */
+  int32_t table;       /**< whose value is being written */
   int32_t n_ranges;
   int32_t n_open;          /**< ranges that the node being written is in */
   bool wide;               /**< V has 64 bits */
@@ -42,19 +45,29 @@ typedef struct dp_emitter {
 /* dp_emit.c */
 
 /**
- * Write a function of a cell: NAME(DP_TAKE, DP_TTAKE, MORE p, q, bad), rule number n's value or
- * `cell`'s
- * (-1).
+ * Write a function of a value: E NAME(DP_TAKE, DP_CTAKE, MORE p, q, bad), of what
+ * dp_recurrence_value counts; DP_CTAKE is DP_TTAKE and, of several tables, what the cell has in
+ * those before (own).
  * @param[in] more  further parameters with a comma behind, or ""
  */
 void dp_emit_value(dp_emitter *e, int32_t rule, const char *name, const char *more);
 
-/** Write the function of any cell, which calls the cell's function with MORE before p. */
+/** Write the functions NAME_t of any cell's value in table t: the rules', or CELL_t's with PASS
+ *  before p, and dp_emit_tables of them. */
 void dp_emit_full(dp_emitter *e, const char *name, const char *cell, const char *take,
                   const char *pass);
 
+/** Write the function of a cell from those of its values: T NAME(DP_TAKE, DP_TTAKE, TAKE p, q, bad)
+ *  calls NAME_t with PASS before p, table after table. */
+void dp_emit_tables(dp_emitter *e, const char *name, const char *take, const char *pass);
+
 /** Append a function's text and free it. */
 void dp_emit_append(dp_emitter *e, lang_text *body);
+
+/* dp_emit_macros.c */
+
+/** Write types and macros that functions and loops use. */
+void dp_emit_macros(const dp_emitter *e, dp_target target, lang_text *out);
 
 /** "i32" of TSL_I32. */
 const char *dp_type_word(int32_t type);

@@ -61,7 +61,7 @@ static int32_t find_split(dp_emitter *e, const lang_expr *x, int32_t node) {
 /** dp_lo, dp_hi: ends of the range. */
 static void put_end(dp_emitter *e, const lang_expr *x, int32_t node, const char *name) {
   lang_text body = {0};
-  lang_put(&body, "DP_FN i64 %s(DP_TAKE, DP_TTAKE, const i64 p, const i64 q, int *bad) {\n", name);
+  lang_put(&body, "DP_FN i64 %s(DP_TAKE, DP_CTAKE, const i64 p, const i64 q, int *bad) {\n", name);
   lang_put(&body, "  const i64 i = DP_I(p, q), j = DP_J(p, q);\n  return ");
   dp_emit_node(e, &body, x, node, DP_AS_INDEX);
   lang_put(&body, ";\n}\n\n");
@@ -74,7 +74,7 @@ static void put_term(dp_emitter *e, const lang_expr *x, int32_t node) {
   lang_text body = {0};
   const dp_bounds saved = e->bounds;
   dp_bounds_range(&e->bounds, x, node);
-  lang_put(&body, "DP_FN V dp_term(DP_TAKE, DP_TTAKE, const i64 p, const i64 q, const i64 k0,\n"
+  lang_put(&body, "DP_FN V dp_term(DP_TAKE, DP_CTAKE, const i64 p, const i64 q, const i64 k0,\n"
                   "                int *bad) {\n"
                   "  const i64 i = DP_I(p, q), j = DP_J(p, q);\n  return ");
   e->n_open = 1;
@@ -97,10 +97,10 @@ static void put_term(dp_emitter *e, const lang_expr *x, int32_t node) {
 static void put_rest(dp_emitter *e, const lang_expr *x, int32_t node) {
   const int32_t otherwise = lang_child(x, node, 3);
   lang_text body = {0};
-  lang_put(&body, "DP_FN V dp_rest(DP_TAKE, DP_TTAKE, V sofar, const i64 from, const i64 p,\n"
+  lang_put(&body, "DP_FN V dp_rest(DP_TAKE, DP_CTAKE, V sofar, const i64 from, const i64 p,\n"
                   "                const i64 q, const i64 i, const i64 j, int *bad) {\n"
-                  "  const i64 lo = dp_lo(DP_PASS, DP_TPASS, p, q, bad);\n"
-                  "  const i64 hi = dp_hi(DP_PASS, DP_TPASS, p, q, bad);\n"
+                  "  const i64 lo = dp_lo(DP_PASS, DP_CPASS, p, q, bad);\n"
+                  "  const i64 hi = dp_hi(DP_PASS, DP_CPASS, p, q, bad);\n"
                   "  if (hi < lo) {\n");
   if (otherwise >= 0) {
     lang_put(&body, "    return ");
@@ -114,7 +114,7 @@ static void put_rest(dp_emitter *e, const lang_expr *x, int32_t node) {
                   "  if ((u64)hi - (u64)lo >= 2147483647u) {\n"
                   "    *bad |= DP_BAD_RANGE;\n    return 0;\n  }\n"
                   "  for (i64 k0 = lo > from ? lo : from; k0 <= hi; k0++)\n"
-                  "    sofar = dp_join(sofar, dp_term(DP_PASS, DP_TPASS, p, q, k0, bad));\n"
+                  "    sofar = dp_join(sofar, dp_term(DP_PASS, DP_CPASS, p, q, k0, bad));\n"
                   "  return sofar;\n}\n\n");
   dp_emit_append(e, &body);
 }
@@ -125,7 +125,7 @@ static void put_plain(dp_emitter *e) {
   const int32_t cells = r->equation.names.tables[0].cells;
   lang_text body = {0};
   dp_bounds_restart(&e->bounds);
-  lang_put(&body, "DP_FN int dp_plain(DP_TAKE, DP_TTAKE, const i64 p, const i64 q, int *bad) {\n"
+  lang_put(&body, "DP_FN int dp_plain(DP_TAKE, DP_CTAKE, const i64 p, const i64 q, int *bad) {\n"
                   "  const i64 i = DP_I(p, q), j = DP_J(p, q);\n");
   if (cells != LANG_CELLS_ALL)
     lang_put(&body, "  if (i %c j) return 0;\n", cells == LANG_CELLS_UPPER ? '>' : '<');
@@ -140,11 +140,11 @@ static void put_plain(dp_emitter *e) {
 }
 
 void dp_emit_split(dp_emitter *e) {
-  const lang_expr *x = &e->recurrence->cell;
+  const lang_expr *x = &e->recurrence->cells[0];
   const bool turned = e->code->fold.transpose != 0 || e->code->fold.flip_j != 0;
   dp_bounds_restart(&e->bounds);
   dp_bounds_rule(&e->bounds, -1);
-  const int32_t node = turned ? -1 : find_split(e, x, x->root);
+  const int32_t node = turned || e->code->tables > 1 ? -1 : find_split(e, x, x->root);
   lang_put(&e->functions, "#define DP_SPLIT %d\n\n", node >= 0);
   if (node < 0) return;
   put_end(e, x, lang_child(x, node, 0), "dp_lo");
@@ -152,7 +152,7 @@ void dp_emit_split(dp_emitter *e) {
   put_term(e, x, node);
   put_rest(e, x, node);
   e->split = node;
-  dp_emit_value(e, -1, "dp_cell_rest", "V sofar, const i64 from, ");
+  dp_emit_value(e, -1, "dp_cell_rest_0", "V sofar, const i64 from, ");
   dp_emit_full(e, "dp_full_rest", "dp_cell_rest", "V sofar, const i64 from, ", "sofar, from, ");
   e->split = -1;
   put_plain(e);

@@ -377,12 +377,13 @@ tsl_err dp_eval_rule(dp_eval *e, int32_t *rule, const lang_expr **expr) {
   dp_value v = {0};
   for (*rule = 0; *rule < r->equation.n_rules; ++*rule) {
     const dp_rule *here = &r->rules[*rule];
+    if (r->equation.rule_table[*rule] != e->table) continue;
     TSL_TRY(dp_evaluate(e, &here->where, here->where.root, &v));
     *expr = &here->value;
     if (v.whole != 0) goto done;
   }
-  *rule = -1;
-  *expr = &r->cell;
+  *rule = -1 - e->table;
+  *expr = &r->cells[e->table];
 done:
   return err;
 }

@@ -25,7 +25,7 @@ typedef union dp_value {
 dp_value dp_array_value(const lang_array *array, const void *data, int64_t n);
 
 /**
- * A table's cell is needed.
+ * A cell is needed: of table expr->nodes[node].ref.
  * @param[in] expr, node  the reference, for messages
  * @return any error stops the evaluation and is passed on
  */
@@ -36,6 +36,7 @@ typedef tsl_err dp_read_fn(void *self, const lang_expr *expr, int32_t node, int6
 typedef struct dp_eval {
   const dp_recurrence *recurrence;
   int64_t i, j;              /**< the cell; -1: none */
+  int32_t table;             /**< of the cell */
   int64_t k[LANG_LOOPS_MAX]; /**< range variables, set by the evaluation */
   int32_t n_k;               /**< ranges open */
   dp_read_fn *read;          /**< NULL: there are no reads */
@@ -59,8 +60,8 @@ tsl_err dp_eval_fail(const dp_eval *eval, tsl_err code, const lang_expr *expr, i
   } while (0)
 
 /**
- * Which expression gives cell (eval->i, eval->j)?
- * @param[out] rule  number of the boundary rule, or -1 for `cell`
+ * Which expression gives cell (eval->i, eval->j) of eval->table?
+ * @param[out] rule  as dp_recurrence_value counts
  */
 tsl_err dp_eval_rule(dp_eval *eval, int32_t *rule, const lang_expr **expr);
 
@@ -78,9 +79,9 @@ tsl_err dp_eval_outside(const dp_eval *eval, const lang_expr *expr, int32_t node
 /** A small table with all its values; release with dp_oracle_clear. For tests: no run has one. */
 typedef struct dp_oracle {
   const dp_recurrence *recurrence; /**< not owned */
-  dp_value *values;                /**< [rows][cols]; cells that the table does not have stay 0 */
-  uint8_t *state;                  /**< [rows][cols]: 0 unknown, 1 being computed, 2 known */
-  int64_t rows, cols;
+  dp_value *values; /**< [rows][cols][tables]; cells that the table does not have stay 0 */
+  uint8_t *state;   /**< likewise: 0 unknown, 1 being computed, 2 known */
+  int64_t rows, cols, tables;
   int64_t work; /**< nodes that one of the calls below may visit; DP_WORK_MAX when created */
 } dp_oracle;
 
@@ -115,9 +116,10 @@ tsl_err dp_oracle_goal(const dp_oracle *grid, dp_value *value, int64_t *i, int64
 typedef struct dp_link {
   int64_t i, j;       /**< the cell; -1, -1: the goal */
   int64_t to_i, to_j; /**< the cell read; -1, -1: the choice reads none */
-  int32_t rule;       /**< boundary rule of (i, j), -1: `cell` (or the goal) */
-  int32_t reference;  /**< its number in the text of the expression, -1: none */
-  int64_t k;          /**< value of the innermost range variable there, -1: none */
+  int32_t table, to_table;
+  int32_t rule;      /**< what gives (i, j), as dp_recurrence_value counts (of the goal -1) */
+  int32_t reference; /**< its number in the text of the expression, -1: none */
+  int64_t k;         /**< value of the innermost range variable there, -1: none */
 } dp_link;
 
 typedef struct dp_links {

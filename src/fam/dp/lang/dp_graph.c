@@ -38,7 +38,8 @@ enum { UNKNOWN = -1, OPEN = -2 };
 
 /** The cells of a cycle in words: stack[first..n-1], then `again`. */
 static void write_cycle(const searcher *s, int64_t first, cell again, char *text, size_t size) {
-  const char *name = s->recurrence->equation.names.tables[0].name;
+  const lang_names *names = &s->recurrence->equation.names;
+  const char *name = names->n_tables == 1 ? names->tables[0].name : ""; /* a cell of all */
   size_t used = 0;
   text[0] = '\0';
   for (int64_t c = first; c <= s->n && used + 100 < size; c++) {
@@ -52,8 +53,23 @@ static void write_cycle(const searcher *s, int64_t first, cell again, char *text
   }
 }
 
+/** Is it the cell itself, of a table before? */
+static bool is_before(const dp_eval *e, const lang_expr *x, int32_t node, int64_t i, int64_t j) {
+  return i == e->i && j == e->j && x->nodes[node].ref < e->table;
+}
+
+/** Visit what cell (eval->i, eval->j) of each table can read. */
+static tsl_err read_tables(dp_eval *e, dp_visit_fn *visit, void *self) {
+  tsl_err err = TSL_OK;
+  const int32_t n = e->recurrence->equation.names.n_tables;
+  for (e->table = 0; e->table < n; e->table++) TSL_TRY(dp_reads(e, visit, self));
+done:
+  return err;
+}
+
 /** A reference being looked for: the first that reads a cell. */
 typedef struct sought {
+  const dp_eval *eval;
   cell to;
   const lang_expr *expr; /**< NULL: not yet found */
   int32_t node;
@@ -61,20 +77,26 @@ typedef struct sought {
 
 static tsl_err visit_sought(void *self, const lang_expr *x, int32_t node, int64_t i, int64_t j) {
   sought *f = self;
-  if (i != f->to.i || j != f->to.j) return TSL_OK;
+  if (i != f->to.i || j != f->to.j || is_before(f->eval, x, node, i, j)) return TSL_OK;
   f->expr = x;
   f->node = node;
   return TSL_ERR_STOPPED;
 }
 
+static bool is_cell(const dp_recurrence *r, const lang_expr *x) {
+  for (int t = 0; t < r->equation.names.n_tables; t++)
+    if (x == &r->cells[t]) return true;
+  return false;
+}
+
 /** A cycle that goes through a boundary rule is the rule's: `cell` may read the boundary. */
 static bool find_rule(searcher *s, int64_t first, cell again, sought *out) {
   for (int64_t c = first; c < s->n; c++) {
-    *out = (sought){.to = c + 1 < s->n ? s->stack[c + 1] : again};
+    *out = (sought){.eval = &s->eval, .to = c + 1 < s->n ? s->stack[c + 1] : again};
     s->eval.i = s->stack[c].i;
     s->eval.j = s->stack[c].j;
-    (void)dp_reads(&s->eval, visit_sought, out);
-    if (out->expr != NULL && out->expr != &s->recurrence->cell) return true;
+    (void)read_tables(&s->eval, visit_sought, out);
+    if (out->expr != NULL && !is_cell(s->recurrence, out->expr)) return true;
   }
   return false;
 }
@@ -98,7 +120,7 @@ static tsl_err fail_cycle(searcher *s, const lang_expr *x, int32_t node, cell ag
 static tsl_err visit_stage(void *self, const lang_expr *x, int32_t node, int64_t i, int64_t j) {
   searcher *s = self;
   if (--*s->reads < 0) return TSL_ERR_STOPPED;
-  if (!is_inside(s->window, i, j)) return TSL_OK;
+  if (!is_inside(s->window, i, j) || is_before(&s->eval, x, node, i, j)) return TSL_OK;
   const int64_t stage = s->stage[dp_graph_place(s->window, i, j)];
   if (stage >= s->deepest) s->deepest = stage + 1;
   if (stage >= 0) return TSL_OK;
@@ -116,7 +138,7 @@ static tsl_err search_top(searcher *s) {
   s->deepest = 0;
   s->eval.i = top.i;
   s->eval.j = top.j;
-  const tsl_err err = dp_reads(&s->eval, visit_stage, s);
+  const tsl_err err = read_tables(&s->eval, visit_stage, s);
   if (err == TSL_ERR_STOPPED && s->pending) return TSL_OK;
   if (err != TSL_OK) return err;
   s->stage[dp_graph_place(s->window, top.i, top.j)] = s->deepest;
@@ -166,19 +188,20 @@ done:
 /** A window filled in order; cells outside it have made-up values, later ones the poison. */
 typedef struct filler {
   const dp_patch *window;
+  const dp_eval *eval;
+  int64_t tables;
   lang_kind kind;
   dp_value poison;
-  dp_value *values; /**< [cells] */
+  dp_value *values; /**< [cells][tables] */
   uint8_t *known;   /**< [cells] */
 } filler;
 
 static tsl_err read_poisoned(void *self, const lang_expr *x, int32_t node, int64_t i, int64_t j,
                              dp_value *out) {
   const filler *f = self;
-  (void)x;
-  (void)node;
+  const int32_t table = x->nodes[node].ref;
   if (!is_inside(f->window, i, j)) {
-    const int64_t made_up = (i % 5 + 2 * (j % 3)) % 4;
+    const int64_t made_up = (i % 5 + 2 * (j % 3) + table) % 4;
     if (f->kind == LANG_REAL)
       out->real = (double)made_up;
     else
@@ -186,14 +209,16 @@ static tsl_err read_poisoned(void *self, const lang_expr *x, int32_t node, int64
     return TSL_OK;
   }
   const int64_t at = dp_graph_place(f->window, i, j);
-  *out = f->known[at] != 0 ? f->values[at] : f->poison;
+  const bool known = f->known[at] != 0 || is_before(f->eval, x, node, i, j);
+  *out = known ? f->values[at * f->tables + table] : f->poison;
   return TSL_OK;
 }
 
 /** A cell that fails fails again when the engines run; here it counts as 0 of its own. */
 static void fill_cell(filler *f, dp_eval *e, int64_t i, int64_t j) {
-  const int64_t at = dp_graph_place(f->window, i, j);
-  if (dp_eval_cell(e, &f->values[at]) != TSL_OK) f->values[at] = (dp_value){0};
+  dp_value *values = &f->values[dp_graph_place(f->window, i, j) * f->tables];
+  for (e->table = 0; e->table < f->tables; e->table++)
+    if (dp_eval_cell(e, &values[e->table]) != TSL_OK) values[e->table] = (dp_value){0};
 }
 
 /** @return false when ranges are too long for a test */
@@ -203,6 +228,7 @@ static bool dp_graph_fill(filler *f, const dp_recurrence *r, dp_pattern pattern)
   const int64_t rows = w->i1 - w->i0, cols = w->j1 - w->j0;
   dp_eval e = {.recurrence = r, .read = read_poisoned, .self = f, .work = DP_LOOK_WORK};
   int64_t i = 0, j = 0;
+  f->eval = &e;
   memset(f->known, 0, (size_t)count(w));
   for (int64_t s = 0; s < dp_pattern_stages(pattern, rows, cols); s++) {
     const int64_t width = dp_pattern_width(pattern, rows, cols, s);
@@ -232,15 +258,16 @@ static void set_poison(filler *f, int32_t type, int sign) {
 }
 
 /** The cell has different values. */
-static tsl_err fail_poisoned(const dp_recurrence *r, dp_pattern pattern, int64_t i, int64_t j) {
+static tsl_err fail_poisoned(const dp_recurrence *r, dp_pattern pattern, int64_t i, int64_t j,
+                             int32_t table) {
   tsl_err err = TSL_OK;
   const lang_expr *expr = NULL;
   int32_t rule = -1;
-  dp_eval e = {.recurrence = r, .i = i, .j = j, .work = DP_LOOK_WORK};
+  dp_eval e = {.recurrence = r, .i = i, .j = j, .table = table, .work = DP_LOOK_WORK};
   TSL_TRY(dp_eval_rule(&e, &rule, &expr));
   err = lang_expr_fail(TSL_ERR_INPUT, expr, __FILE__, __LINE__,
                        "%s[%lld][%lld] depends on a cell that %s computes later",
-                       r->equation.names.tables[0].name, (long long)i, (long long)j,
+                       r->equation.names.tables[table].name, (long long)i, (long long)j,
                        dp_pattern_words[pattern]);
 done:
   return err;
@@ -249,20 +276,24 @@ done:
 tsl_err dp_depend_poison(const dp_recurrence *r, const dp_patch *w, dp_pattern pattern) {
   tsl_err err = TSL_OK;
   const lang_table *t = &r->equation.names.tables[0];
-  filler f = {.window = w};
+  filler f = {.window = w, .tables = r->equation.names.n_tables};
+  const int64_t n_values = count(w) * f.tables, columns = w->j1 - w->j0;
   dp_value *values[2] = {NULL, NULL};
   void *memory = NULL;
   TSL_TRY(tsl_alloc(count(w), 1, "poison test", &memory));
   f.known = memory;
   for (int n = 0; n < 2; n++) {
-    TSL_TRY(tsl_alloc(count(w), sizeof *f.values, "poison test", &memory));
+    TSL_TRY(tsl_alloc(n_values, sizeof *f.values, "poison test", &memory));
     f.values = values[n] = memory;
     set_poison(&f, t->type, n == 0 ? 1 : -1);
     if (!dp_graph_fill(&f, r, pattern)) goto done;
   }
-  for (int64_t c = 0; c < count(w); c++)
-    if (memcmp(&values[0][c], &values[1][c], sizeof values[0][c]) != 0)
-      TSL_TRY(fail_poisoned(r, pattern, w->i0 + c / (w->j1 - w->j0), w->j0 + c % (w->j1 - w->j0)));
+  for (int64_t v = 0; v < n_values; v++) {
+    const int64_t c = v / f.tables;
+    if (memcmp(&values[0][v], &values[1][v], sizeof values[0][v]) != 0)
+      TSL_TRY(fail_poisoned(r, pattern, w->i0 + c / columns, w->j0 + c % columns,
+                            (int32_t)(v % f.tables)));
+  }
 done:
   TSL_FREE_ALL(f.known, values[0], values[1]);
   return err;

@@ -23,8 +23,10 @@ tsl_err dp_oracle_create(const dp_recurrence *recurrence, dp_oracle *grid) {
   *grid = (dp_oracle){.recurrence = recurrence,
                       .rows = recurrence->equation.names.tables[0].rows,
                       .cols = recurrence->equation.names.tables[0].cols,
+                      .tables = recurrence->equation.names.n_tables,
                       .work = DP_WORK_MAX};
-  const int64_t cells = grid->rows * grid->cols; /* checked when the recurrence was created */
+  /* the product was checked when the recurrence was created */
+  const int64_t cells = grid->rows * grid->cols * grid->tables;
   if (cells > DP_ORACLE_MAX)
     TSL_FAIL(TSL_ERR_INPUT, "%lld x %lld cells are too many for the interpreter",
              (long long)grid->rows, (long long)grid->cols);
@@ -47,14 +49,29 @@ void dp_oracle_clear(dp_oracle *grid) {
 
 enum { UNKNOWN, OPEN, KNOWN };
 
+/** Place of a cell in the grid's arrays. */
+static int64_t place_of(const dp_oracle *grid, int64_t i, int64_t j, int32_t table) {
+  return (i * grid->cols + j) * grid->tables + table;
+}
+
+static int64_t places(const dp_oracle *grid) {
+  return grid->rows * grid->cols * grid->tables;
+}
+
 typedef struct cell {
   int64_t i, j;
+  int32_t table;
 } cell;
+
+static cell cell_of(const dp_oracle *grid, int64_t place) {
+  const int64_t c = place / grid->tables;
+  return (cell){c / grid->cols, c % grid->cols, (int32_t)(place % grid->tables)};
+}
 
 /** Cells being computed, each waiting for the next. */
 typedef struct filler {
   dp_oracle *grid;
-  cell *stack; /**< [rows * cols + 1] */
+  cell *stack; /**< [rows * cols * tables + 1] */
   int64_t n;
   bool pending; /**< the evaluation stopped for the cell on top */
 } filler;
@@ -63,8 +80,10 @@ static tsl_err fail_cycle(const filler *f, cell again) {
   char text[512];
   size_t used = 0;
   int64_t first = f->n - 1;
-  const char *name = table_of(f->grid)->name;
-  while (f->stack[first].i != again.i || f->stack[first].j != again.j) first--;
+  const lang_table *tables = table_of(f->grid);
+  while (f->stack[first].i != again.i || f->stack[first].j != again.j ||
+         f->stack[first].table != again.table)
+    first--;
   text[0] = '\0';
   for (int64_t c = first; c <= f->n && used + 96 < sizeof text; c++) {
     if (c - first == 6 && f->n - c > 2) {
@@ -73,7 +92,8 @@ static tsl_err fail_cycle(const filler *f, cell again) {
     }
     const cell at = c < f->n ? f->stack[c] : again;
     used += (size_t)snprintf(text + used, sizeof text - used, "%s%s[%lld][%lld]",
-                             c == first ? "" : " -> ", name, (long long)at.i, (long long)at.j);
+                             c == first ? "" : " -> ", tables[at.table].name, (long long)at.i,
+                             (long long)at.j);
   }
   return tsl_fail(TSL_ERR_INPUT, __FILE__, __LINE__, "the cells need each other: %s", text);
 }
@@ -81,13 +101,12 @@ static tsl_err fail_cycle(const filler *f, cell again) {
 static tsl_err read_need(void *self, const lang_expr *expr, int32_t node, int64_t i, int64_t j,
                          dp_value *out) {
   filler *f = self;
-  const int64_t at = i * f->grid->cols + j;
-  (void)expr;
-  (void)node;
+  const int32_t table = expr->nodes[node].ref;
+  const int64_t at = place_of(f->grid, i, j, table);
   *out = f->grid->values[at];
   if (f->grid->state[at] == KNOWN) return TSL_OK;
-  if (f->grid->state[at] == OPEN) return fail_cycle(f, (cell){i, j});
-  f->stack[f->n++] = (cell){i, j};
+  if (f->grid->state[at] == OPEN) return fail_cycle(f, (cell){i, j, table});
+  f->stack[f->n++] = (cell){i, j, table};
   f->pending = true;
   return TSL_ERR_STOPPED;
 }
@@ -95,12 +114,13 @@ static tsl_err read_need(void *self, const lang_expr *expr, int32_t node, int64_
 /** Compute the top cell, or put what it needs on top of it. */
 static tsl_err fill_top(filler *f, dp_eval *e) {
   const cell top = f->stack[f->n - 1];
-  const int64_t at = top.i * f->grid->cols + top.j;
+  const int64_t at = place_of(f->grid, top.i, top.j, top.table);
   dp_value v = {0};
   f->grid->state[at] = OPEN;
   f->pending = false;
   e->i = top.i;
   e->j = top.j;
+  e->table = top.table;
   const tsl_err err = dp_eval_cell(e, &v);
   if (err == TSL_ERR_STOPPED && f->pending) return TSL_OK;
   if (err != TSL_OK) return err;
@@ -114,13 +134,13 @@ tsl_err dp_oracle_fill(dp_oracle *grid) {
   tsl_err err = TSL_OK;
   filler f = {.grid = grid};
   void *memory = NULL;
-  TSL_TRY(tsl_alloc(grid->rows * grid->cols + 1, sizeof *f.stack, "stack", &memory));
+  TSL_TRY(tsl_alloc(places(grid) + 1, sizeof *f.stack, "stack", &memory));
   f.stack = memory;
   dp_eval e = eval_of(grid, read_need, &f);
-  for (int64_t c = 0; c < grid->rows * grid->cols; c++) {
-    if (grid->state[c] == KNOWN || !lang_has_cell(table_of(grid), c / grid->cols, c % grid->cols))
-      continue;
-    f.stack[f.n++] = (cell){c / grid->cols, c % grid->cols};
+  for (int64_t c = 0; c < places(grid); c++) {
+    const cell here = cell_of(grid, c);
+    if (grid->state[c] == KNOWN || !lang_has_cell(table_of(grid), here.i, here.j)) continue;
+    f.stack[f.n++] = here;
     while (f.n > 0) TSL_TRY(fill_top(&f, &e));
   }
 done:
@@ -140,11 +160,14 @@ static tsl_err read_order(void *self, const lang_expr *expr, int32_t node, int64
                           dp_value *out) {
   tsl_err err = TSL_OK;
   const ordered *o = self;
-  const int64_t at = i * o->grid->cols + j;
+  const int32_t table = expr->nodes[node].ref;
+  const int64_t at = place_of(o->grid, i, j, table), di = i - o->eval->i, dj = j - o->eval->j;
   *out = o->grid->values[at];
-  if (o->grid->state[at] != KNOWN || !dp_pattern_allows(o->pattern, i - o->eval->i, j - o->eval->j))
+  if ((o->grid->state[at] != KNOWN && (di != 0 || dj != 0)) ||
+      !dp_pattern_admits(o->pattern, di, dj, o->eval->table, table))
     DP_EVAL_FAIL(o->eval, TSL_ERR_INPUT, expr, node, "%s[%lld][%lld] comes later; %s",
-                 table_of(o->grid)->name, (long long)i, (long long)j, dp_pattern_rule(o->pattern));
+                 table_of(o->grid)[table].name, (long long)i, (long long)j,
+                 dp_pattern_rule(o->pattern));
 done:
   return err;
 }
@@ -154,7 +177,8 @@ static tsl_err fill_cell(dp_oracle *grid, dp_eval *e, int64_t i, int64_t j) {
   if (!lang_has_cell(table_of(grid), i, j)) goto done;
   e->i = i;
   e->j = j;
-  TSL_TRY(dp_eval_cell(e, &grid->values[i * grid->cols + j]));
+  for (e->table = 0; e->table < grid->tables; e->table++)
+    TSL_TRY(dp_eval_cell(e, &grid->values[place_of(grid, i, j, e->table)]));
 done:
   return err;
 }
@@ -166,7 +190,7 @@ tsl_err dp_oracle_fill_order(dp_oracle *grid, dp_pattern pattern) {
   ordered o = {grid, &e, pattern};
   int64_t i = 0, j = 0;
   e = eval_of(grid, read_order, &o);
-  memset(grid->state, UNKNOWN, (size_t)(rows * cols));
+  memset(grid->state, UNKNOWN, (size_t)places(grid));
   for (int64_t s = 0; s < dp_pattern_stages(pattern, rows, cols); s++) {
     const int64_t width = dp_pattern_width(pattern, rows, cols, s);
     for (int64_t l = 0; l < width; l++) {
@@ -175,7 +199,7 @@ tsl_err dp_oracle_fill_order(dp_oracle *grid, dp_pattern pattern) {
     }
     for (int64_t l = 0; l < width; l++) { /* cells of a stage do not see each other */
       dp_pattern_cell(pattern, rows, cols, s, l, &i, &j);
-      grid->state[i * cols + j] = KNOWN;
+      memset(&grid->state[place_of(grid, i, j, 0)], KNOWN, (size_t)grid->tables);
     }
   }
 done:
@@ -187,9 +211,7 @@ done:
 tsl_err dp_oracle_read(void *self, const lang_expr *expr, int32_t node, int64_t i, int64_t j,
                        dp_value *out) {
   const dp_oracle *grid = self;
-  (void)expr;
-  (void)node;
-  *out = grid->values[i * grid->cols + j];
+  *out = grid->values[place_of(grid, i, j, expr->nodes[node].ref)];
   return TSL_OK;
 }
 
@@ -216,13 +238,15 @@ tsl_err dp_oracle_goal(const dp_oracle *grid, dp_value *value, int64_t *i, int64
     dp_eval e = eval_of(grid, dp_oracle_read, (void *)grid);
     return dp_evaluate(&e, &r->goal, r->goal.root, value);
   }
-  for (int64_t c = 0; c < grid->rows * grid->cols; c++)
-    if (is_candidate(grid, c / grid->cols, c % grid->cols) &&
+  for (int64_t c = r->equation.goal_table; c < places(grid); c += grid->tables) {
+    const cell here = cell_of(grid, c);
+    if (is_candidate(grid, here.i, here.j) &&
         (best < 0 || is_better(grid, grid->values[best], grid->values[c])))
       best = c;
+  }
   if (best < 0) TSL_FAIL(TSL_ERR_INPUT, "goal: the table has no cell to choose from");
-  *i = best / grid->cols;
-  *j = best % grid->cols;
+  *i = cell_of(grid, best).i;
+  *j = cell_of(grid, best).j;
   *value = grid->values[best];
 done:
   return err;

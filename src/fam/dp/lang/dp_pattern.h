@@ -55,6 +55,12 @@ const char *dp_pattern_rule(dp_pattern pattern);
 /** May a cell read the cell di rows below and dj columns to the right of it? */
 bool dp_pattern_allows(dp_pattern pattern, int64_t di, int64_t dj);
 
+/** The same of tables that are computed together: cell (i, j) of table `to` by that of `from`. */
+static inline bool dp_pattern_admits(dp_pattern pattern, int64_t di, int64_t dj, int32_t from,
+                                     int32_t to) {
+  return di == 0 && dj == 0 ? to < from : dp_pattern_allows(pattern, di, dj);
+}
+
 /** Stages of a table; rows, cols >= 0 and their sum below 2^62. */
 int64_t dp_pattern_stages(dp_pattern pattern, int64_t rows, int64_t cols);
 

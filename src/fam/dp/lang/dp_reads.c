@@ -131,6 +131,7 @@ static tsl_err list_table(lister *l, const lang_expr *x, int32_t node) {
                           "the recurrence reads the table in more than %d places", DP_REFS_MAX);
   dp_reference *r = &l->out->list[l->out->n++];
   *r = (dp_reference){.expr = x, .node = node, .rule = l->rule};
+  r->from = dp_recurrence_table(l->bounds.recurrence, l->rule);
   r->di = dp_bounds_offset(&l->bounds, x, lang_child(x, node, 0), LANG_OP_I);
   r->dj = dp_bounds_offset(&l->bounds, x, lang_child(x, node, 1), LANG_OP_J);
   return TSL_OK;
@@ -194,8 +195,8 @@ tsl_err dp_depend_references(const dp_recurrence *r, dp_references *out) {
   out->n = 0;
   TSL_TRY(tsl_alloc(1, sizeof *l, "dependencies", &memory));
   l = memory;
-  for (int32_t rule = -1; rule < r->equation.n_rules; rule++) {
-    const lang_expr *x = rule < 0 ? &r->cell : &r->rules[rule].value;
+  for (int32_t rule = -r->equation.names.n_tables; rule < r->equation.n_rules; rule++) {
+    const lang_expr *x = dp_recurrence_value(r, rule);
     l->out = out;
     l->rule = rule;
     dp_bounds_init(r, &l->bounds);
@@ -207,8 +208,17 @@ done:
   return err;
 }
 
+static bool is_zero(dp_span s) {
+  return s.lo == 0 && s.hi == 0;
+}
+
+bool dp_reference_same(const dp_reference *r) {
+  return is_zero(r->di) && is_zero(r->dj) && r->expr->nodes[r->node].ref < r->from;
+}
+
 bool dp_reference_proved(const dp_reference *r, dp_pattern pattern) {
   const dp_fold fold = dp_pattern_fold(pattern);
+  if (dp_reference_same(r)) return true;
   const dp_wide a = fold.flip_i != 0 ? -r->di.lo : r->di.hi;
   const dp_wide b = fold.flip_j != 0 ? -r->dj.lo : r->dj.hi;
   if (fold.rows_only != 0) return (fold.transpose != 0 ? b : a) <= -1;

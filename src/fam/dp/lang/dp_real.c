@@ -242,11 +242,11 @@ static rise rise_of(dp_bounds *b, const lang_expr *x, int32_t node) {
 
 double dp_real_growth(const dp_recurrence *r, double steps) {
   double free = 0, term = 0;
-  for (int32_t rule = -1; rule < r->equation.n_rules; rule++) {
+  for (int32_t rule = -r->equation.names.n_tables; rule < r->equation.n_rules; rule++) {
     dp_bounds b;
     dp_bounds_init(r, &b);
     dp_bounds_rule(&b, rule);
-    const lang_expr *x = rule < 0 ? &r->cell : &r->rules[rule].value;
+    const lang_expr *x = dp_recurrence_value(r, rule);
     const rise here = rise_of(&b, x, x->root);
     if (!here.known) return INFINITY;
     free = fmax(free, here.free);

@@ -24,47 +24,76 @@ done:
   return err;
 }
 
-tsl_err dp_equation_rule(dp_equation *equation, const char *where, const char *value) {
+tsl_err dp_equation_rule(dp_equation *equation, int32_t table, const char *where,
+                         const char *value) {
   tsl_err err = TSL_OK;
   if (equation->n_rules == DP_RULES_MAX)
     TSL_FAIL(TSL_ERR_INPUT, "more than %d rules; join some of them with || and ?:", DP_RULES_MAX);
   TSL_TRY(dp_equation_add(equation, where, &equation->where_at[equation->n_rules]));
   TSL_TRY(dp_equation_add(equation, value, &equation->value_at[equation->n_rules]));
-  equation->n_rules++;
+  equation->rule_table[equation->n_rules++] = table;
 done:
   return err;
 }
 
-/** Does text consist of these words, blanks aside? */
-static bool is_phrase(const char *text, const char *const *words) {
-  for (; *words != NULL; words++) {
-    const size_t n = strlen(*words);
-    while (*text == ' ' || *text == '\n' || *text == '\t') text++;
-    if (strncmp(text, *words, n) != 0) return false;
-    text += n;
-    if (*text != '\0' && *text != ' ' && *text != '\n' && *text != '\t') return false;
+enum { WORDS_MAX = 6 };
+
+/** Words of a text, blanks aside; more than there is room for: all but the last of them. */
+static int split_words(const char *text, char words[WORDS_MAX][LANG_NAME_MAX]) {
+  int n = 0;
+  for (;;) {
+    text += strspn(text, " \n\t");
+    const size_t length = strcspn(text, " \n\t");
+    if (length == 0 || length >= LANG_NAME_MAX || n == WORDS_MAX) return length == 0 ? n : 0;
+    memcpy(words[n], text, length);
+    words[n++][length] = '\0';
+    text += length;
   }
-  return text[strspn(text, " \n\t")] == '\0';
+}
+
+/** Which cells "over all", "over last row" or "over last column" are; DP_GOAL_EXPR: none. */
+static dp_goal goal_of(char words[][LANG_NAME_MAX], int n) {
+  if (n < 2 || strcmp(words[0], "over") != 0) return DP_GOAL_EXPR;
+  if (n == 2 && strcmp(words[1], "all") == 0) return DP_GOAL_ALL;
+  if (n != 3 || strcmp(words[1], "last") != 0) return DP_GOAL_EXPR;
+  return strcmp(words[2], "row") == 0      ? DP_GOAL_ROW
+         : strcmp(words[2], "column") == 0 ? DP_GOAL_COLUMN
+                                           : DP_GOAL_EXPR;
+}
+
+/** The table that a goal over cells names, the only one where it names none. */
+static tsl_err find_goal_table(dp_equation *equation, const char *name) {
+  tsl_err err = TSL_OK;
+  const lang_names *names = &equation->names;
+  equation->goal_table = 0;
+  if (name == NULL && names->n_tables > 1)
+    TSL_FAIL(TSL_ERR_INPUT, "there are %d tables: say over whose cells, as in `max %s over all`",
+             (int)names->n_tables, names->tables[0].name);
+  if (name == NULL) goto done;
+  while (equation->goal_table < names->n_tables &&
+         strcmp(names->tables[equation->goal_table].name, name) != 0)
+    equation->goal_table++;
+  if (equation->goal_table == names->n_tables)
+    TSL_FAIL(TSL_ERR_INPUT, "there is no table '%s'", name);
+done:
+  return err;
 }
 
 tsl_err dp_equation_goal(dp_equation *equation, const char *text) {
-  static const struct {
-    const char *words[5];
-    dp_goal goal;
-    int32_t maximum;
-  } phrases[] = {{{"min", "over", "all"}, DP_GOAL_ALL, 0},
-                 {{"max", "over", "all"}, DP_GOAL_ALL, 1},
-                 {{"min", "over", "last", "row"}, DP_GOAL_ROW, 0},
-                 {{"max", "over", "last", "row"}, DP_GOAL_ROW, 1},
-                 {{"min", "over", "last", "column"}, DP_GOAL_COLUMN, 0},
-                 {{"max", "over", "last", "column"}, DP_GOAL_COLUMN, 1}};
+  tsl_err err = TSL_OK;
+  char words[WORDS_MAX][LANG_NAME_MAX];
+  const int n = split_words(text, words);
+  const bool maximum = n > 0 && strcmp(words[0], "max") == 0;
   equation->goal = DP_GOAL_EXPR;
-  for (size_t p = 0; p < sizeof phrases / sizeof *phrases; p++) {
-    if (!is_phrase(text, phrases[p].words)) continue;
-    equation->goal = (int32_t)phrases[p].goal;
-    equation->maximum = phrases[p].maximum;
+  if (maximum || (n > 0 && strcmp(words[0], "min") == 0)) {
+    const bool named = n > 1 && strcmp(words[1], "over") != 0;
+    equation->goal = (int32_t)goal_of(words + 1 + named, n - 1 - named);
+    equation->maximum = maximum;
+    if (equation->goal != DP_GOAL_EXPR) TSL_TRY(find_goal_table(equation, named ? words[1] : NULL));
   }
-  return dp_equation_add(equation, text, &equation->goal_at);
+  TSL_TRY(dp_equation_add(equation, text, &equation->goal_at));
+done:
+  return err;
 }
 
 /* -------------------------------------------------------------------- data */
@@ -108,9 +137,20 @@ static tsl_err check_table(const lang_table *table) {
   if (table->rows < 0 || table->cols < 0)
     TSL_FAIL(TSL_ERR_INPUT, "table '%s': %lld rows, %lld columns: a size is negative", table->name,
              (long long)table->rows, (long long)table->cols);
-  if (!tsl_mul_i64(table->rows, table->cols, &cells) || !tsl_mul_i64(cells, 16, &bytes))
+  if (!tsl_mul_i64(table->rows, table->cols, &cells) ||
+      !tsl_mul_i64(cells, 16 * LANG_TABLES_MAX, &bytes))
     TSL_FAIL(TSL_ERR_INPUT, "table '%s': %lld x %lld cells overflow 64-bit counts", table->name,
              (long long)table->rows, (long long)table->cols);
+done:
+  return err;
+}
+
+/** Tables of one order are of one shape. */
+static tsl_err check_alike(const lang_table *a, const lang_table *b) {
+  tsl_err err = TSL_OK;
+  if (a->type != b->type || a->cells != b->cells || a->rows != b->rows || a->cols != b->cols)
+    TSL_FAIL(TSL_ERR_INPUT, "tables '%s' and '%s' differ in rows, cols, cells or type", a->name,
+             b->name);
 done:
   return err;
 }
@@ -135,7 +175,8 @@ static tsl_err parse_all(dp_recurrence *r) {
     (void)snprintf(what, sizeof what, "boundary[%d].value", n);
     TSL_TRY(dp_recur_parse(r, LANG_SCOPE_CELL, s->value_at[n], what, &r->rules[n].value));
   }
-  TSL_TRY(dp_recur_parse(r, LANG_SCOPE_CELL, s->cell_at, "cell", &r->cell));
+  for (int t = 0; t < s->names.n_tables; t++)
+    TSL_TRY(dp_recur_parse(r, LANG_SCOPE_CELL, s->cell_at[t], "cell", &r->cells[t]));
   if (s->goal == DP_GOAL_EXPR)
     TSL_TRY(dp_recur_parse(r, LANG_SCOPE_GOAL, s->goal_at, "goal", &r->goal));
 done:
@@ -148,13 +189,15 @@ tsl_err dp_recurrence_create(const dp_equation *equation, const void *const *dat
   dp_recurrence *r = NULL;
   void *memory = NULL;
   *out = NULL;
-  if (equation->names.n_tables != 1)
+  if (equation->names.n_tables < 1 || equation->names.n_tables > LANG_TABLES_MAX)
     TSL_FAIL(TSL_ERR_INTERNAL, "a recurrence with %d tables", (int)equation->names.n_tables);
   TSL_TRY(tsl_alloc(1, sizeof *r, "recurrence", &memory));
   r = memory;
   r->equation = *equation;
   for (int a = 0; a < equation->names.n_arrays; a++) r->data[a] = data[a];
   TSL_TRY(check_table(&equation->names.tables[0]));
+  for (int t = 1; t < equation->names.n_tables; t++)
+    TSL_TRY(check_alike(&equation->names.tables[0], &equation->names.tables[t]));
   TSL_TRY(parse_all(r));
   *out = r;
   r = NULL;
@@ -164,17 +207,17 @@ done:
 }
 
 void dp_recurrence_place(dp_recurrence *r, const dp_places *places) {
-  r->cell.place = places->of[0];
-  r->goal.place = places->of[1];
+  r->goal.place = places->of[0];
+  for (int t = 0; t < r->equation.names.n_tables; t++) r->cells[t].place = places->of[1 + t];
   for (int n = 0; n < r->equation.n_rules; n++) {
-    r->rules[n].where.place = places->of[2 + 2 * n];
-    r->rules[n].value.place = places->of[3 + 2 * n];
+    r->rules[n].where.place = places->of[1 + LANG_TABLES_MAX + 2 * n];
+    r->rules[n].value.place = places->of[2 + LANG_TABLES_MAX + 2 * n];
   }
 }
 
 void dp_recurrence_destroy(dp_recurrence **recurrence) {
   if (recurrence == NULL || *recurrence == NULL) return;
-  lang_expr_clear(&(*recurrence)->cell);
+  for (int t = 0; t < LANG_TABLES_MAX; t++) lang_expr_clear(&(*recurrence)->cells[t]);
   lang_expr_clear(&(*recurrence)->goal);
   for (int n = 0; n < DP_RULES_MAX; n++) {
     lang_expr_clear(&(*recurrence)->rules[n].where);

@@ -5,7 +5,10 @@
  * dp_equation is plain data that travels between ranks; dp_recurrence is the parsed form, made on
  * each of them from the same equation and therefore the same everywhere.
  *
- * A cell's value is that of the first boundary rule whose condition holds, else of `cell`.
+ * There are one or several tables of the same rows, columns, cells and type. Cell (i, j) of all of
+ * them is computed at one time, table after table: a cell may read (i, j) itself of the tables
+ * before its own. Its value is that of the table's first boundary rule whose condition holds, else
+ * of its `cell`.
  */
 #ifndef TSL_FAM_DP_RECUR_H
 #define TSL_FAM_DP_RECUR_H
@@ -15,7 +18,7 @@
 
 TSL_C_BEGIN
 
-enum { DP_RULES_MAX = 16, DP_EQUATION_BYTES = 32768 };
+enum { DP_RULES_MAX = 32 /* of all tables */, DP_EQUATION_BYTES = 32768 };
 
 /** What is asked of the finished table. */
 typedef enum dp_goal {
@@ -28,12 +31,14 @@ typedef enum dp_goal {
 /** A recurrence as texts; plain data. Members ending in _at are places in text. */
 typedef struct dp_equation {
   lang_names names;
-  int32_t pattern; /**< dp_pattern, DP_AUTO when the deck leaves the choice */
-  int32_t goal;    /**< dp_goal */
-  int32_t maximum; /**< goals over cells: 1 max, 0 min */
+  int32_t pattern;    /**< dp_pattern, DP_AUTO when the deck leaves the choice */
+  int32_t goal;       /**< dp_goal */
+  int32_t maximum;    /**< goals over cells: 1 max, 0 min */
+  int32_t goal_table; /**< goals over cells: whose */
   int32_t n_rules;
+  int32_t rule_table[DP_RULES_MAX];
   int32_t where_at[DP_RULES_MAX], value_at[DP_RULES_MAX];
-  int32_t cell_at, goal_at;
+  int32_t cell_at[LANG_TABLES_MAX], goal_at;
   int32_t n_text; /**< bytes used */
   char text[DP_EQUATION_BYTES];
 } dp_equation;
@@ -44,16 +49,20 @@ extern const lang_purpose dp_purpose;
 /** Append a text. @param[out] at  its place @return TSL_ERR_INPUT when the texts are too long */
 tsl_err dp_equation_add(dp_equation *equation, const char *text, int32_t *at);
 
-/** Append a boundary rule. */
-tsl_err dp_equation_rule(dp_equation *equation, const char *where, const char *value);
+/** Append a boundary rule of a table. */
+tsl_err dp_equation_rule(dp_equation *equation, int32_t table, const char *where,
+                         const char *value);
 
-/** Set the goal from its text: "min|max over all | last row | last column", or an expression. */
+/** Set the goal from its text: "min|max [TABLE] over all | last row | last column", or an
+ *  expression; the names of tables are there. @return TSL_ERR_INPUT: no such table, or none named
+ *  where there are several */
 tsl_err dp_equation_goal(dp_equation *equation, const char *text);
 
-enum { DP_PLACE_MAX = 256, DP_PLACES = 2 + 2 * DP_RULES_MAX };
+enum { DP_PLACE_MAX = 256, DP_PLACES = 1 + LANG_TABLES_MAX + 2 * DP_RULES_MAX };
 
 /** Where the texts stand, "deck.yaml:9: dp.cell"; plain data, apart from the equation: the same
- *  equation may stand elsewhere. In order: cell, goal, where and value of each rule. */
+ *  equation may stand elsewhere. In order: goal, cell of each table there can be, where and value
+ *  of each rule. */
 typedef struct dp_places {
   char of[DP_PLACES][DP_PLACE_MAX];
 } dp_places;
@@ -66,7 +75,7 @@ typedef struct dp_rule {
 typedef struct dp_recurrence {
   dp_equation equation;
   const void *data[LANG_ARRAYS_MAX]; /**< not owned: elements of names.arrays */
-  lang_expr cell;
+  lang_expr cells[LANG_TABLES_MAX];
   lang_expr goal; /**< DP_GOAL_EXPR */
   dp_rule rules[DP_RULES_MAX];
 } dp_recurrence;
@@ -81,6 +90,19 @@ typedef struct dp_recurrence {
  */
 tsl_err dp_recurrence_create(const dp_equation *equation, const void *const *data,
                              dp_recurrence **out);
+
+/* What gives cells is counted from -n_tables to n_rules - 1: boundary rule number n, or -1 - t, the
+ * `cell` of table t. */
+
+/** Its expression. */
+static inline const lang_expr *dp_recurrence_value(const dp_recurrence *r, int32_t rule) {
+  return rule < 0 ? &r->cells[-1 - rule] : &r->rules[rule].value;
+}
+
+/** Its table. */
+static inline int32_t dp_recurrence_table(const dp_recurrence *r, int32_t rule) {
+  return rule < 0 ? -1 - rule : r->equation.rule_table[rule];
+}
 
 /** Messages about the expressions begin with their places from now on.
  *  @param[in] places  borrowed */

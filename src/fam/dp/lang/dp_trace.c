@@ -14,7 +14,8 @@ typedef struct tracer {
   uint8_t *seen; /**< [cells] */
 } tracer;
 
-static tsl_err add_step(tracer *t, int32_t reference, int64_t to_i, int64_t to_j) {
+static tsl_err add_step(tracer *t, int32_t reference, int64_t to_i, int64_t to_j,
+                        int32_t to_table) {
   tsl_err err = TSL_OK;
   dp_links *s = t->steps;
   TSL_TRY(tsl_grow((void **)&s->list, s->n, 1, &s->room, sizeof *s->list, "recovery"));
@@ -22,6 +23,8 @@ static tsl_err add_step(tracer *t, int32_t reference, int64_t to_i, int64_t to_j
                               .j = t->eval.j,
                               .to_i = to_i,
                               .to_j = to_j,
+                              .table = t->eval.table,
+                              .to_table = to_table,
                               .rule = t->rule,
                               .reference = reference,
                               .k = t->eval.n_k > 0 ? t->eval.k[t->eval.n_k - 1] : -1};
@@ -36,7 +39,7 @@ static tsl_err trace_table(tracer *t, const lang_expr *x, int32_t node) {
   dp_value i = {0}, j = {0};
   TSL_TRY(dp_evaluate(&t->eval, x, lang_child(x, node, 0), &i));
   TSL_TRY(dp_evaluate(&t->eval, x, lang_child(x, node, 1), &j));
-  TSL_TRY(add_step(t, x->nodes[node].dim, i.whole, j.whole));
+  TSL_TRY(add_step(t, x->nodes[node].dim, i.whole, j.whole, x->nodes[node].ref));
 done:
   return err;
 }
@@ -128,9 +131,13 @@ static tsl_err trace_links(tracer *t, const lang_expr *x) {
   const int64_t first = t->steps->n;
   t->eval.n_k = 0;
   TSL_TRY(trace(t, x, x->root));
-  if (t->steps->n == first) TSL_TRY(add_step(t, -1, -1, -1));
+  if (t->steps->n == first) TSL_TRY(add_step(t, -1, -1, -1, 0));
 done:
   return err;
+}
+
+static int64_t place_of(const dp_oracle *grid, int64_t i, int64_t j, int32_t table) {
+  return (i * grid->cols + j) * grid->tables + table;
 }
 
 /** Links of one expression, then its cells to follow: the first link's on top. */
@@ -140,7 +147,7 @@ static tsl_err trace_expr(tracer *t, const lang_expr *x) {
   TSL_TRY(trace_links(t, x));
   for (int64_t s = t->steps->n - 1; s >= first; s--) {
     const dp_link *step = &t->steps->list[s];
-    const int64_t at = step->to_i * t->grid->cols + step->to_j;
+    const int64_t at = place_of(t->grid, step->to_i, step->to_j, step->to_table);
     if (step->to_i < 0 || t->seen[at] != 0) continue;
     t->seen[at] = 1;
     t->open[t->n_open++] = at;
@@ -169,8 +176,9 @@ static tsl_err trace_goal(tracer *t) {
   if (t->grid->recurrence->equation.goal == DP_GOAL_EXPR)
     return trace_expr(t, &t->grid->recurrence->goal);
   TSL_TRY(dp_oracle_goal(t->grid, &value, &i, &j));
-  TSL_TRY(add_step(t, 0, i, j));
-  t->open[t->n_open++] = i * t->grid->cols + j;
+  const int32_t table = t->grid->recurrence->equation.goal_table;
+  TSL_TRY(add_step(t, 0, i, j, table));
+  t->open[t->n_open++] = place_of(t->grid, i, j, table);
   t->seen[t->open[0]] = 1;
 done:
   return err;
@@ -182,8 +190,9 @@ static tsl_err trace_all(tracer *t) {
   TSL_TRY(trace_goal(t));
   while (t->n_open > 0) {
     const int64_t at = t->open[--t->n_open];
-    t->eval.i = at / t->grid->cols;
-    t->eval.j = at % t->grid->cols;
+    t->eval.i = at / t->grid->tables / t->grid->cols;
+    t->eval.j = at / t->grid->tables % t->grid->cols;
+    t->eval.table = (int32_t)(at % t->grid->tables);
     TSL_TRY(dp_eval_rule(&t->eval, &t->rule, &expr));
     TSL_TRY(trace_expr(t, expr));
   }
@@ -202,9 +211,10 @@ tsl_err dp_oracle_trace(const dp_oracle *grid, dp_links *steps) {
                      .read = dp_oracle_read,
                      .self = (void *)grid,
                      .work = grid->work};
-  TSL_TRY(tsl_alloc(grid->rows * grid->cols + 1, sizeof *t.open, "recovery", &memory));
+  const int64_t cells = grid->rows * grid->cols * grid->tables;
+  TSL_TRY(tsl_alloc(cells + 1, sizeof *t.open, "recovery", &memory));
   t.open = memory;
-  TSL_TRY(tsl_alloc(grid->rows * grid->cols + 1, 1, "recovery", &memory));
+  TSL_TRY(tsl_alloc(cells + 1, 1, "recovery", &memory));
   t.seen = memory;
   TSL_TRY(trace_all(&t));
 done:

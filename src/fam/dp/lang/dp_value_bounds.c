@@ -80,11 +80,11 @@ static growth dp_value_bounds_grow(dp_bounds *b, const lang_expr *x, int32_t nod
 bool dp_bounds_growth(const dp_recurrence *r, dp_wide steps, dp_span *values) {
   growth all = {.known = true};
   if (lang_kind_of(r->equation.names.tables[0].type) != LANG_WHOLE) return false;
-  for (int32_t rule = -1; rule < r->equation.n_rules; rule++) {
+  for (int32_t rule = -r->equation.names.n_tables; rule < r->equation.n_rules; rule++) {
     dp_bounds b;
     dp_bounds_init(r, &b);
     dp_bounds_rule(&b, rule);
-    const lang_expr *x = rule < 0 ? &r->cell : &r->rules[rule].value;
+    const lang_expr *x = dp_recurrence_value(r, rule);
     all = grow_hull(all, dp_value_bounds_grow(&b, x, x->root));
   }
   if (!all.known || !all.has_free || steps < 0 || steps >= (dp_wide)1 << 62) return false;

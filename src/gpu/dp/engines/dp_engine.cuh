@@ -8,7 +8,9 @@
  * A CELL says what is computed:
  *
  *   struct CELL {
- *     typedef ... T;                    type of values: int, short, long long, float, double
+ *     typedef ... T;                    type of values: int, short, long long, float, double; or
+ *                                       a struct made from 0, with dp_engine_shift, _read and
+ *                                       _best of its own, that converts to _best's value
  *     typedef ... DATA;                 plain data of a launch: pointers and numbers
  *     static const bool BEST = ...;     the goal is over all cells
  *     static const bool WAYS = ...;     way() says where a value comes from, 0..3
@@ -71,8 +73,9 @@ template <class CELL, int NC> struct dp_engine_lane {
   T corner, last; /**< above-left of the first column; last column of the row just done */
   dp_engine_best<T> best;
   unsigned ways;
+  typedef decltype(dp_engine_best<T>::value) GOAL;
 
-  __device__ __forceinline__ void consider(const CELL &cell, T value, long long p, long long q) {
+  __device__ __forceinline__ void consider(const CELL &cell, GOAL value, long long p, long long q) {
     if (best.p < 0 || cell.ahead(value, best.value) ||
         (value == best.value && cell.before(p, q, best.p, best.q))) {
       best.value = value;
@@ -171,7 +174,8 @@ template <class CELL, int NC> struct dp_engine_strip {
   /** The best of all lanes. */
   __device__ __forceinline__ void settle(const CELL &cell, dp_engine_lane<CELL, NC> &l) {
     for (int d = 16; d > 0; d /= 2) {
-      const T value = __shfl_xor_sync(DP_ALL_LANES, l.best.value, d);
+      const typename dp_engine_lane<CELL, NC>::GOAL value =
+          __shfl_xor_sync(DP_ALL_LANES, l.best.value, d);
       const long long p = __shfl_xor_sync(DP_ALL_LANES, l.best.p, d);
       const long long q = __shfl_xor_sync(DP_ALL_LANES, l.best.q, d);
       if (p >= 0) l.consider(cell, value, p, q);

@@ -70,13 +70,15 @@ done:
 static tsl_err upload_wanted(dp_recur_card *w) {
   tsl_err err = TSL_OK;
   const int64_t n = w->recur->n_wanted;
-  int64_t(*at)[2] = NULL;
+  int64_t(*at)[3] = NULL;
   if (n == 0) return TSL_OK;
   TSL_TRY(tsl_alloc(n, sizeof *at, "goal", (void **)&at));
-  for (int64_t k = 0; k < n; k++)
+  for (int64_t k = 0; k < n; k++) {
     dp_code_fold(&w->code, w->recur->wanted[k][0], w->recur->wanted[k][1], &at[k][0], &at[k][1]);
+    at[k][2] = w->recur->wanted[k][2];
+  }
   TSL_TRY(dp_recur_card_upload(w, &w->wanted_at, at, n * (int64_t)sizeof *at, "goal"));
-  TSL_TRY(dp_recur_card_upload(w, &w->wanted, NULL, n * w->bytes, "goal"));
+  TSL_TRY(dp_recur_card_upload(w, &w->wanted, NULL, n * w->step, "goal"));
 done:
   tsl_free(at);
   return err;
@@ -94,7 +96,8 @@ tsl_err dp_recur_card_make(dp_card *card, const dp_recur_source *source, dp_recu
   w->table = source->table;
   w->best = source->best;
   w->type = (tsl_type)w->code.type;
-  w->bytes = (int64_t)tsl_type_bytes(w->type);
+  w->bytes = dp_code_bytes(&w->code);
+  w->step = w->bytes / w->code.tables;
   w->goal = dp_recur_goal_box(w->recur);
   TSL_TRY(upload_data(w));
   TSL_TRY(upload_wanted(w));
@@ -177,7 +180,7 @@ static tsl_err fail_cells(const dp_recur_card *w, int bad, const tsl_unit *first
   int64_t i, j, i2, j2;
   dp_code_unfold(&w->code, first->lo[0], first->lo[1], &i, &j);
   dp_code_unfold(&w->code, last->hi[0] - 1, last->hi[1] - 1, &i2, &j2);
-  return lang_expr_fail(TSL_ERR_NUMERIC, &w->recur->recurrence->cell, __FILE__, __LINE__,
+  return lang_expr_fail(TSL_ERR_NUMERIC, &w->recur->recurrence->cells[0], __FILE__, __LINE__,
                         "%s, between i = %lld, j = %lld and i = %lld, j = %lld", reason_of(bad),
                         (long long)i, (long long)j, (long long)i2, (long long)j2);
 }
@@ -293,8 +296,8 @@ tsl_err dp_recur_card_edge_in(dp_recur_card *w, const tsl_unit *unit, const void
 tsl_err dp_recur_card_wanted(dp_recur_card *w, char **values) {
   tsl_err err = TSL_OK;
   const int64_t n = w->recur->n_wanted;
-  TSL_TRY(tsl_alloc(n, (size_t)w->bytes, "goal", (void **)values));
-  TSL_CUDA_TRY(cudaMemcpyAsync(*values, w->wanted.data, (size_t)(n * w->bytes),
+  TSL_TRY(tsl_alloc(n, (size_t)w->step, "goal", (void **)values));
+  TSL_CUDA_TRY(cudaMemcpyAsync(*values, w->wanted.data, (size_t)(n * w->step),
                                cudaMemcpyDeviceToHost, w->card->stream));
   TSL_TRY(dp_card_wait(w->card));
 done:
@@ -307,7 +310,7 @@ tsl_err dp_recur_card_collect(dp_recur_card *w, int64_t *wanted) {
   char *values = NULL;
   if (n == 0) return TSL_OK;
   TSL_TRY(dp_recur_card_wanted(w, &values));
-  for (int64_t k = 0; k < n; k++) wanted[k] = dp_recur_bits(w->type, values + k * w->bytes);
+  for (int64_t k = 0; k < n; k++) wanted[k] = dp_recur_bits(w->type, values + k * w->step);
 done:
   tsl_free(values);
   return err;

@@ -54,19 +54,19 @@ static folding folding_of(const dp_recur_card *w) {
 /* ---------------------------------------------------------------------------------- wanted */
 
 template <class U>
-static __global__ void wanted_kernel(const U *cells, int64_t stride, dp_recur_box box,
+static __global__ void wanted_kernel(const U *cells, int64_t stride, int tables, dp_recur_box box,
                                      const int64_t *at, int64_t first, int64_t last, U *wanted) {
   const int64_t n = first + (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
   if (n >= last) return;
-  const int64_t p = at[2 * n], q = at[2 * n + 1];
+  const int64_t p = at[3 * n], q = at[3 * n + 1];
   if (p < box.p0 || p >= box.p1 || q < box.q0 || q >= box.q1) return;
-  wanted[n] = cells[(p - box.p0) * stride + q - box.q0];
+  wanted[n] = cells[((p - box.p0) * stride + q - box.q0) * tables + at[3 * n + 2]];
 }
 
 /* F is called with an unsigned number of as many bytes as a value. */
 template <class F> static tsl_err by_bytes(const dp_recur_card *w, F call) {
-  if (w->bytes == 2) return call((uint16_t)0);
-  return w->bytes == 4 ? call((uint32_t)0) : call((uint64_t)0);
+  if (w->step == 2) return call((uint16_t)0);
+  return w->step == 4 ? call((uint32_t)0) : call((uint64_t)0);
 }
 
 tsl_err dp_recur_note_wanted(dp_recur_card *w, dp_recur_view view) {
@@ -78,7 +78,7 @@ tsl_err dp_recur_note_wanted(dp_recur_card *w, dp_recur_view view) {
     typedef decltype(zero) U;
     tsl_err err = TSL_OK;
     TSL_LAUNCH((wanted_kernel<U>), dim3((unsigned)tsl_ceil_div(last - first, 256)), 256, 0,
-               w->card->stream, (const U *)view.cells, view.stride, box,
+               w->card->stream, (const U *)view.cells, view.stride, (int)w->code.tables, box,
                (const int64_t *)w->wanted_at.data, first, last, (U *)w->wanted.data);
   done:
     return err;
@@ -89,15 +89,15 @@ tsl_err dp_recur_note_wanted(dp_recur_card *w, dp_recur_view view) {
 
 template <class T>
 static __global__ void __launch_bounds__(BEST_THREADS)
-    best_kernel(const T *cells, int64_t stride, dp_recur_box box, folding f, bool maximum,
-                dp_engine_best<T> *bests) {
+    best_kernel(const T *cells, int64_t stride, int tables, dp_recur_box box, folding f,
+                bool maximum, dp_engine_best<T> *bests) {
   const int64_t thread = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
   const int64_t threads = (int64_t)gridDim.x * blockDim.x;
   const int64_t cols = box.q1 - box.q0, count = (box.p1 - box.p0) * cols;
   dp_engine_best<T> best = bests[thread];
   for (int64_t n = thread; n < count; n += threads) {
     const int64_t r = n / cols, c = n - r * cols;
-    const T value = cells[r * stride + c];
+    const T value = cells[(r * stride + c) * tables];
     int64_t i, j, i2 = 0, j2 = 0;
     f.unfold(box.p0 + r, box.q0 + c, &i, &j);
     if (!f.has(i, j)) continue;
@@ -141,8 +141,9 @@ tsl_err dp_recur_note_best(dp_recur_card *w, dp_recur_view whole) {
     typedef decltype(zero) T;
     tsl_err err = TSL_OK;
     TSL_LAUNCH((best_kernel<T>), dim3((unsigned)blocks), BEST_THREADS, 0, w->card->stream,
-               (const T *)view.cells, view.stride, box, folding_of(w),
-               w->recur->recurrence->equation.maximum != 0, (dp_engine_best<T> *)w->bests.data);
+               (const T *)view.cells + w->recur->recurrence->equation.goal_table, view.stride,
+               (int)w->code.tables, box, folding_of(w), w->recur->recurrence->equation.maximum != 0,
+               (dp_engine_best<T> *)w->bests.data);
   done:
     return err;
   });
@@ -165,7 +166,7 @@ tsl_err dp_recur_forget(dp_recur_card *w) {
   const int64_t n = w->recur->n_wanted;
   w->taken = dp_recur_best{0, -1, -1};
   if (n > 0)
-    TSL_CUDA_TRY(cudaMemsetAsync(w->wanted.data, 0, (size_t)(n * w->bytes), w->card->stream));
+    TSL_CUDA_TRY(cudaMemsetAsync(w->wanted.data, 0, (size_t)(n * w->step), w->card->stream));
   if (!dp_recur_empty(&w->goal))
     TSL_TRY(dp_recur_typed(w, [=](auto zero) { return forget_best<decltype(zero)>(w); }));
 done:
@@ -211,14 +212,16 @@ static user_box user_box_of(const dp_recur_card *w, dp_recur_box b) {
 }
 
 template <class U>
-static __global__ void turn_kernel(const U *cells, int64_t stride, dp_recur_box box, folding f,
-                                   user_box to, U *out) {
+static __global__ void turn_kernel(const U *cells, int64_t stride, int tables, dp_recur_box box,
+                                   folding f, user_box to, U *out) {
   const int64_t j = to.j0 + (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
   if (j >= to.j1) return;
   for (int64_t i = to.i0 + blockIdx.y; i < to.i1; i += gridDim.y) {
     int64_t p, q;
     f.fold(i, j, &p, &q);
-    out[(i - to.i0) * (to.j1 - to.j0) + j - to.j0] = cells[(p - box.p0) * stride + q - box.q0];
+    const U *const from = cells + ((p - box.p0) * stride + q - box.q0) * tables;
+    U *const here = out + ((i - to.i0) * (to.j1 - to.j0) + j - to.j0) * tables;
+    for (int t = 0; t < tables; t++) here[t] = from[t];
   }
 }
 
@@ -230,7 +233,7 @@ static tsl_err turn(dp_recur_card *w, dp_recur_view view, user_box to) {
     const dim3 grid((unsigned)tsl_ceil_div(to.j1 - to.j0, 128),
                     (unsigned)tsl_min(to.i1 - to.i0, 4096));
     TSL_LAUNCH((turn_kernel<U>), grid, 128, 0, w->card->stream, (const U *)view.cells, view.stride,
-               view.box, folding_of(w), to, (U *)w->turned.data);
+               (int)w->code.tables, view.box, folding_of(w), to, (U *)w->turned.data);
   done:
     return err;
   });

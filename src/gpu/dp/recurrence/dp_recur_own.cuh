@@ -81,16 +81,17 @@ struct dp_recur_card {
   dp_code code;
   int table, best;
   tsl_type type;
-  int64_t bytes; /**< of a value */
+  int64_t bytes; /**< of a cell */
+  int64_t step;  /**< of a value of it */
   dp_args args;  /**< data in device memory */
   lang_module *kernels;
   tsl_gpu_buffer data[LANG_ARRAYS_MAX], bad;
   bool trial;
 
   dp_recur_box goal;
-  tsl_gpu_buffer wanted_at; /**< i64 [n_wanted][2], folded */
+  tsl_gpu_buffer wanted_at; /**< i64 [n_wanted][3], folded row and column, table */
   tsl_gpu_buffer wanted;    /**< value [n_wanted] */
-  tsl_gpu_buffer bests;     /**< dp_engine_best [n_bests] */
+  tsl_gpu_buffer bests;     /**< dp_engine_best of values [n_bests] */
   int64_t n_bests;
   dp_recur_best taken;   /**< the best cell of a checkpoint */
   dp_recur_front front;  /**< for checkpoints */
@@ -152,7 +153,7 @@ static inline char *dp_recur_at(const dp_recur_card *w, const tsl_gpu_buffer *bu
   return (char *)buffer->data + n * w->bytes;
 }
 
-/** Queue a copy of n values. */
+/** Queue a copy of n cells. */
 tsl_err dp_recur_copy(dp_recur_card *w, void *to, const void *from, int64_t n);
 
 /** Queue a launch; 0 blocks: nothing. params: addresses of the arguments. */

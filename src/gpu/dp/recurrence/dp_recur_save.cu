@@ -85,9 +85,9 @@ static tsl_err take_wanted(dp_recur_card *w, const dp_recur_saved *saved) {
   TSL_TRY(dp_recur_card_wanted(w, &values));
   for (int64_t k = 0; k < n; k++) {
     const int64_t bits = dp_recur_saved_wanted(saved, k);
-    if (bits != 0) put_bits(w->type, bits, values + k * w->bytes);
+    if (bits != 0) put_bits(w->type, bits, values + k * w->step);
   }
-  TSL_CUDA_TRY(cudaMemcpyAsync(w->wanted.data, values, (size_t)(n * w->bytes),
+  TSL_CUDA_TRY(cudaMemcpyAsync(w->wanted.data, values, (size_t)(n * w->step),
                                cudaMemcpyHostToDevice, w->card->stream));
   TSL_TRY(dp_card_wait(w->card));
 done:

@@ -16,9 +16,10 @@ enum {
   MOST_ROWS = 1 << 30
 };
 
-/* The layout of the engine's arguments; the emitted cell has the same T and DATA. */
-template <class V> struct like_cell {
-  typedef V T;
+/* The layout of the engine's arguments, in which cells are behind pointers; the emitted cell has
+ * the same DATA. */
+struct like_cell {
+  typedef char T;
   typedef dp_args DATA;
 };
 
@@ -199,10 +200,9 @@ done:
 }
 
 /* Cells of a box without boundary, from line, side and to line, side; also to table. */
-template <class T>
 static tsl_err dp_recur_wave_launch(dp_recur_card *w, dp_recur_box b, void *table, int64_t stride) {
   tsl_err err = TSL_OK;
-  dp_engine_args<like_cell<T>> a = {};
+  dp_engine_args<like_cell> a = {};
   const bool few = dp_grid_width(w->card, b.q1 - b.q0) == DP_GRID_FEW;
   const dp_recur_kernel kernel = few ? DP_KERNEL_WAVE_FEW : DP_KERNEL_WAVE;
   int64_t blocks = 0;
@@ -214,14 +214,14 @@ static tsl_err dp_recur_wave_launch(dp_recur_card *w, dp_recur_box b, void *tabl
   a.strips = (int)tsl_ceil_div(a.columns, DP_WARP * (few ? DP_GRID_FEW : DP_GRID_COLUMNS));
   TSL_TRY(tsl_gpu_reserve(&w->card->memory, &w->finished, 4 * (int64_t)a.strips + 4, "counters"));
   TSL_TRY(launch_shape(w, kernel, a.strips, &blocks, &warps));
-  a.above = (const T *)w->line.data + b.q0;
-  a.below = (T *)w->below.data;
-  a.edge = (T *)w->side.data;
-  a.table = (T *)table;
+  a.above = dp_recur_at(w, &w->line, b.q0);
+  a.below = (char *)w->below.data;
+  a.edge = (char *)w->side.data;
+  a.table = (char *)table;
   a.stride = stride;
   a.ticket = (unsigned *)w->card->ticket.data;
   a.finished = (unsigned *)w->finished.data;
-  a.best = (dp_engine_best<T> *)w->bests.data;
+  a.best = (dp_engine_best<char> *)w->bests.data;
   a.bad = (int *)w->bad.data;
   a.p0 = b.p0;
   a.q0 = b.q0;
@@ -242,8 +242,7 @@ static tsl_err inner(dp_recur_card *w, const band *t, int64_t a, int64_t b) {
   void *const table = t->stored ? dp_recur_at(w, &w->cells, at) : NULL;
   if (dp_recur_empty(&box)) return TSL_OK;
   TSL_TRY(dp_recur_copy(w, w->side.data, dp_recur_at(w, &w->left, from), b - box.p0 + 1));
-  TSL_TRY(dp_recur_typed(
-      w, [=](auto zero) { return dp_recur_wave_launch<decltype(zero)>(w, box, table, width); }));
+  TSL_TRY(dp_recur_wave_launch(w, box, table, width));
   TSL_TRY(dp_recur_copy(w, dp_recur_at(w, &w->right, from + 1), dp_recur_at(w, &w->side, 1),
                         b - box.p0));
   TSL_TRY(dp_recur_copy(w, dp_recur_at(w, &w->line, box.q0), w->below.data, box.q1 - box.q0));
