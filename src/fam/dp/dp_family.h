@@ -142,6 +142,9 @@ int64_t dp_recur_edge_bytes(const tsl_problem *problem, const tsl_unit *unit);
 tsl_err dp_recur_finish(tsl_problem *problem, const tsl_field_rows *store);
 tsl_err dp_traceback_begin(tsl_problem *problem, tsl_cursor *cursor);
 tsl_err dp_traceback_steps(tsl_problem *problem, const int64_t (*steps)[2], int64_t n);
+void dp_traceback_so_far(const tsl_problem *problem, const int64_t (**steps)[2], int64_t *n);
+tsl_err dp_traceback_resume(tsl_problem *problem, const tsl_cursor *cursor,
+                            const int64_t (*steps)[2], int64_t n);
 tsl_err dp_finish(tsl_problem *problem, const tsl_field_rows *store);
 tsl_err dp_summary(const tsl_problem *problem, tsl_summary *summary);
 void dp_destroy(tsl_problem *problem);
