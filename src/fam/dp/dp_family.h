@@ -77,6 +77,7 @@ typedef struct dp_own {
   char *structure;      /**< the same of a folding */
   char mismatch[160];   /**< why the recovered solution does not attain the goal; empty: it does */
   dp_attempts attempts; /**< at bands of diagonals */
+  double again;         /**< cells that a recovery computes again, of those of the table; 0: none */
   dp_recur *recur;      /**< RECURRENCE */
   char input[2048];     /**< lines: how each sequence and array of numbers was read */
   char facts[1024];     /**< RECURRENCE: what the dependency checker found */

@@ -23,17 +23,19 @@ double dp_space_cell_bits(const dp_params *p);
 /** Bytes of one column's state; as many of a wavefront's edge for a row. */
 double dp_space_state_bytes(const dp_params *p);
 
-/** Rows of a wavefront's columns that are kept at most within so many bytes: as many as half of them
- *  holds, or 1; 0: what lies between them would not fit the rest.
+/** Rows of a wavefront's columns that are kept at most within so many bytes: as many as half of
+ *  them holds, or 1; 0: what lies between them would not fit the rest.
  *  @param[in] edges  the left edge of all rows is kept beside them */
 double dp_space_rows(const dp_params *p, int64_t columns, bool edges, double bytes);
 
 /** A wavefront on so many ranks, with so many bytes of memory on each. */
 typedef struct dp_space {
   bool fits;
-  double least; /**< stages from which on the decisions of one fit half of the memory; at most most */
-  double most;  /**< stages whose rows fit */
-  double work;  /**< cells computed, of those of the table: about, where a path ends in the corners */
+  double
+      least; /**< stages from which on the decisions of one fit half of the memory; at most most */
+  double most; /**< stages whose rows fit */
+  double
+      work; /**< cells computed, of those of the table: about, where a path ends in the corners */
 } dp_space;
 
 dp_space dp_space_plan(const dp_params *p, int64_t ranks, double bytes);

@@ -128,7 +128,8 @@ static bool step_back(const dp_params *p, const int64_t step[2], int64_t at[2]) 
     return true;
   }
   if (step[0] < DP_MATCH || step[0] > DP_DELETE || step[1] < 1) return false;
-  const int64_t rows = step[0] == DP_INSERT ? 0 : step[1], columns = step[0] == DP_DELETE ? 0 : step[1];
+  const int64_t rows = step[0] == DP_INSERT ? 0 : step[1],
+                columns = step[0] == DP_DELETE ? 0 : step[1];
   if (rows > at[0] || columns > at[1]) return false;
   at[0] -= rows, at[1] -= columns;
   return true;
@@ -149,7 +150,8 @@ tsl_err dp_traceback_resume(tsl_problem *problem, const tsl_cursor *cursor,
   good = good && cursor->at[2] >= DP_STEP_PAIR && cursor->at[2] <= DP_STEP_UP &&
          cursor->lane == lane_of(own, cursor->at[1] - 1);
   if (!good)
-    TSL_FAIL(TSL_ERR_INPUT, "--restart: the checkpoint's part of the solution is none of this table");
+    TSL_FAIL(TSL_ERR_INPUT,
+             "--restart: the checkpoint's part of the solution is none of this table");
   TSL_TRY(dp_traceback_steps(problem, steps, n));
 done:
   return err;

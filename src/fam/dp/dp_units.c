@@ -56,6 +56,7 @@ static void dp_units_set_features(const dp_params *p, tsl_unit *u) {
 typedef struct stage_range {
   double least, most;
   bool fits;
+  double again; /* of the table's cells, on the way back */
 } stage_range;
 
 /** Sweeps keep all decisions, or on one rank those of one stage in half of the budget, and the rows
@@ -66,7 +67,7 @@ static stage_range stages_in(const dp_params *p, int64_t ranks, double budget) {
   stage_range s = {.least = ceil(2 * all / budget)};
   if (p->engine == DP_WAVEFRONT) {
     const dp_space space = dp_space_plan(p, ranks, budget);
-    return (stage_range){space.least, space.most, space.fits};
+    return (stage_range){space.least, space.most, space.fits, space.work - 1};
   }
   s.most = ranks > 1 ? 0 : floor(budget / 2 / (columns * dp_space_state_bytes(p) + 64));
   if (s.least < 1) s.least = 1;
@@ -91,7 +92,8 @@ static double smaller(double a, double b) {
 static tsl_err check_decisions(const dp_params *p, int64_t ranks, double room) {
   tsl_err err = TSL_OK;
   char need[24], have[24];
-  const double all = ceil((double)dp_width(p) / (double)ranks) * (double)p->n * dp_space_cell_bits(p) / 8;
+  const double all =
+      ceil((double)dp_width(p) / (double)ranks) * (double)p->n * dp_space_cell_bits(p) / 8;
   if (p->engine == DP_ROWS && all <= (double)p->budget && all > room)
     TSL_FAIL(TSL_ERR_INPUT,
              "dp.memory: the decisions of this table need %s on each rank, which may use %s "
@@ -157,13 +159,15 @@ static int64_t stages_for_slabs(const dp_params *p, const tsl_limits *limits, in
   return p->mode == DP_TABLE ? (int64_t)tsl_min((int64_t)ceil(tile / room), p->n) : 1;
 }
 
-static tsl_err choose_stages(const dp_params *p, const tsl_limits *limits, shape *s) {
+static tsl_err choose_stages(const tsl_problem *problem, const tsl_limits *limits, shape *s) {
   tsl_err err = TSL_OK;
-  stage_range fit = {1, (double)p->n, true};
+  const dp_params *p = dp_params_of(problem);
+  stage_range fit = {1, (double)p->n, true, 0};
   s->stages = dp_cut_stages(s->ranks, p->engine == DP_WAVEFRONT ? limits->pipeline_fill : 0,
                             limits->overlap);
   s->stages = tsl_max(s->stages, stages_for_slabs(p, limits, s->lanes));
   if (p->mode == DP_RECOVER) TSL_TRY(stages_for_memory(p, limits, s->ranks, &fit));
+  dp_own_of(problem)->again = fit.again;
   if ((double)s->stages > fit.most) s->stages = (int64_t)fit.most;
   if ((double)s->stages < fit.least) s->stages = (int64_t)fit.least;
 done:
@@ -247,7 +251,7 @@ static tsl_err strips(const tsl_problem *problem, const tsl_limits *limits, tsl_
   shape s;
   dp_ends rows = {0}, columns = {0};
   choose_lanes(p, limits, &s);
-  TSL_TRY(choose_stages(p, limits, &s));
+  TSL_TRY(choose_stages(problem, limits, &s));
   TSL_TRY(row_ends(problem, &s, &rows));
   TSL_TRY(column_ends(p, &s, rows.n, &columns));
   TSL_TRY(tsl_alloc(rows.n * columns.n, sizeof *units->list, "tiles", (void **)&units->list));

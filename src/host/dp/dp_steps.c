@@ -52,9 +52,8 @@ done:
   return err;
 }
 
-tsl_err dp_steps_pairs(const dp_context *c, const dp_pair *pairs, int64_t n,
-                       const int64_t lo[2], const int64_t from[2], const int64_t to[2],
-                       dp_steps *steps) {
+tsl_err dp_steps_pairs(const dp_context *c, const dp_pair *pairs, int64_t n, const int64_t lo[2],
+                       const int64_t from[2], const int64_t to[2], dp_steps *steps) {
   tsl_err err = TSL_OK;
   const uint8_t *a = dp_input(c, DP_A), *b = dp_input(c, DP_B);
   int64_t i = from[0], j = from[1];

@@ -31,8 +31,8 @@ tsl_err dp_steps_cells(const uint8_t *directions, int64_t n, int64_t i, int64_t 
 /** Append pairs of letters. LCS: the pairs themselves. EDIT: what lies between them as well.
  *  @param[in] pairs     [n] rows and columns counted from cell (lo[0], lo[1]) of the table
  *  @param[in] from, to  the cells where the traceback began and ended */
-tsl_err dp_steps_pairs(const dp_context *c, const dp_pair *pairs, int64_t n,
-                       const int64_t lo[2], const int64_t from[2], const int64_t to[2], dp_steps *steps);
+tsl_err dp_steps_pairs(const dp_context *c, const dp_pair *pairs, int64_t n, const int64_t lo[2],
+                       const int64_t from[2], const int64_t to[2], dp_steps *steps);
 
 TSL_C_END
 #endif

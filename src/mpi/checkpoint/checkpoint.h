@@ -92,14 +92,14 @@ typedef struct tsl_checkpoint {
   char *bytes; /**< [n_bytes] the file, owned */
   int64_t n_bytes;
   tsl_checkpoint_head head;
-  const char *version, *family, *deck;   /**< zero-ended */
-  const tsl_unit *units;                 /**< [n_units] */
-  const tsl_out_unit *rows;              /**< [n_rows], ids within n_units, each at most once */
-  const tsl_checkpoint_field *fields;    /**< [n_fields], n_fields at most TSL_MAX_FIELDS */
-  const int64_t *tiles;                  /**< WAVE: [n_units], not negative; else NULL */
-  const char *states;                    /**< WAVE: as many bytes as tiles say, in order of units */
-  const tsl_cursor *walk;                /**< WAVE: the traceback has begun; else NULL */
-  const int64_t (*steps)[2];             /**< [n_steps] of it */
+  const char *version, *family, *deck; /**< zero-ended */
+  const tsl_unit *units;               /**< [n_units] */
+  const tsl_out_unit *rows;            /**< [n_rows], ids within n_units, each at most once */
+  const tsl_checkpoint_field *fields;  /**< [n_fields], n_fields at most TSL_MAX_FIELDS */
+  const int64_t *tiles;                /**< WAVE: [n_units], not negative; else NULL */
+  const char *states;                  /**< WAVE: as many bytes as tiles say, in order of units */
+  const tsl_cursor *walk;              /**< WAVE: the traceback has begun; else NULL */
+  const int64_t (*steps)[2];           /**< [n_steps] of it */
   int64_t n_steps;
   const void *data[TSL_MAX_FIELDS];      /**< array of a field that has one, else NULL */
   const int64_t *counts[TSL_MAX_FIELDS]; /**< LIST: [n_units], not negative; else NULL */

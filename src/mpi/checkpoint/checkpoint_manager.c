@@ -87,8 +87,7 @@ static tsl_err take_walk(tsl_checkpoint_manager *k) {
   const tsl_checkpoint *from = &k->from;
   if (from->walk == NULL) return TSL_OK;
   TSL_TRY(tsl_alloc(from->n_steps, sizeof *k->steps, "steps of the solution", (void **)&k->steps));
-  if (from->n_steps > 0)
-    memcpy(k->steps, from->steps, (size_t)from->n_steps * sizeof *k->steps);
+  if (from->n_steps > 0) memcpy(k->steps, from->steps, (size_t)from->n_steps * sizeof *k->steps);
   k->n_steps = from->n_steps;
   k->cursor = *from->walk;
 done:
@@ -341,7 +340,7 @@ void tsl_checkpoints_print(const tsl_session *s, FILE *file) {
   else if (k->restart)
     fprintf(file, "goes on from a checkpoint with %lld of %lld units%s\n",
             (long long)k->from.head.n_rows, (long long)s->units.n,
-            !k->walks       ? ""
+            !k->walks        ? ""
             : k->n_steps > 0 ? "; the rest of the solution is left to recover"
                              : "; the solution is left to recover");
 }

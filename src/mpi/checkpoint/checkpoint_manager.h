@@ -47,7 +47,7 @@ typedef struct tsl_checkpoint_manager {
   tsl_cursor cursor;    /**< root, where a traceback stands, also that of an earlier run */
   int64_t (*steps)[2];  /**< root, [n_steps] its steps of an earlier run, owned */
   int64_t n_steps;
-  uint64_t inputs;      /**< root, checksum of the IN fields */
+  uint64_t inputs;               /**< root, checksum of the IN fields */
   void *base[TSL_MAX_FIELDS];    /**< root, accumulators before this part of the phase; NULL none */
   int64_t place[TSL_MAX_FIELDS]; /**< root, of streamed fields in FILE.part */
   tsl_behind *behind; /**< this rank's part of a checkpoint that is being written; NULL: none */

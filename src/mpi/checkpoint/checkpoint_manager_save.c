@@ -212,12 +212,11 @@ static void add_walk(const tsl_session *s, sink *to) {
   const tsl_cursor *cursor = &s->checkpoints->cursor;
   const int64_t(*steps)[2] = NULL;
   int64_t n = 0;
-  if (s->family->traceback_so_far != NULL)
-    s->family->traceback_so_far(&s->problem, &steps, &n);
+  if (s->family->traceback_so_far != NULL) s->family->traceback_so_far(&s->problem, &steps, &n);
   if (n == 0 || to->writer == NULL) return;
   const int64_t bytes = n * (int64_t)sizeof *steps;
-  checkpoint_manager_save_settle(to, tsl_checkpoint_block(to->writer, TSL_BLOCK_WALK, 0,
-                                                          (int64_t)sizeof *cursor + bytes));
+  checkpoint_manager_save_settle(
+      to, tsl_checkpoint_block(to->writer, TSL_BLOCK_WALK, 0, (int64_t)sizeof *cursor + bytes));
   checkpoint_manager_save_put(to, cursor, (int64_t)sizeof *cursor);
   checkpoint_manager_save_put(to, steps, bytes);
 }

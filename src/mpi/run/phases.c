@@ -32,8 +32,7 @@ typedef struct walking {
 
 static tsl_err look_after_walk(void *state, const tsl_cursor *cursor) {
   const walking *w = state;
-  return tsl_checkpoints_walk(w->session, w->out, w->record->last, w->record->n_last,
-                              cursor);
+  return tsl_checkpoints_walk(w->session, w->out, w->record->last, w->record->n_last, cursor);
 }
 
 static tsl_err walk(tsl_session *s, tsl_out *out, const tsl_record *record) {

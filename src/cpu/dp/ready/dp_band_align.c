@@ -33,8 +33,8 @@ static tsl_err open_align(void *worker, const dp_box *cells, void **engine) {
   *e = (align_band){.w = w, .top = top, .lo = lo, .hi = hi};
   *engine = e;
   if (p->problem == DP_EDIT)
-    TSL_TRY(dp_cpu_edit_open(&w->cpu, p->insert, p->remove, p->replace, a, n, b + lo, hi - lo,
-                             p->m, lo, &e->align));
+    TSL_TRY(dp_cpu_edit_open(&w->cpu, p->insert, p->remove, p->replace, a, n, b + lo, hi - lo, p->m,
+                             lo, &e->align));
   else
     TSL_TRY(dp_cpu_align_open(&w->cpu, (dp_problem)p->problem, &p->scores, a, n, b + lo, hi - lo,
                               p->m, lo, &e->align));

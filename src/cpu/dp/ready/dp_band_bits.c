@@ -73,7 +73,8 @@ static tsl_err trace_bits(void *engine, tsl_cursor *cursor, dp_steps *steps) {
   TSL_TRY(tsl_alloc(room, sizeof *pairs, "pairs", (void **)&pairs));
   TSL_TRY(dp_cpu_bits_trace(e->bits, &row, &column, pairs, room, &n));
   cursor->at[0] = e->top + row, cursor->at[1] = e->lo + column;
-  TSL_TRY(dp_steps_pairs(&e->w->dp.c, pairs, n, (int64_t[]){e->top, e->lo}, from, cursor->at, steps));
+  TSL_TRY(
+      dp_steps_pairs(&e->w->dp.c, pairs, n, (int64_t[]){e->top, e->lo}, from, cursor->at, steps));
 done:
   tsl_free(pairs);
   return err;

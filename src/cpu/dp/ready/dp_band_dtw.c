@@ -5,7 +5,7 @@ typedef struct dtw_band {
   dp_cpu_dtw *dtw;
   tsl_type type;
   int64_t top, lo, hi, keep_lo, bytes; /* top: first row that the engine knows; of a value */
-  double last;                    /* last cell computed of the last column */
+  double last;                         /* last cell computed of the last column */
 } dtw_band;
 
 static void close_dtw(void **engine) {
@@ -23,16 +23,13 @@ static tsl_err open_dtw(void *worker, const dp_box *cells, void **engine) {
   dtw_band *e = NULL;
   *engine = NULL;
   TSL_TRY(tsl_alloc(1, sizeof *e, "band", (void **)&e));
-  *e = (dtw_band){.type = (tsl_type)w->dp.c.p->type,
-                  .top = top,
-                  .lo = lo,
-                  .hi = hi,
-                  .bytes = w->dp.c.bytes};
+  *e = (dtw_band){
+      .type = (tsl_type)w->dp.c.p->type, .top = top, .lo = lo, .hi = hi, .bytes = w->dp.c.bytes};
   *engine = e;
-  TSL_TRY(dp_cpu_dtw_open(&w->cpu, e->type, w->dp.c.p->square != 0,
-                          (const char *)dp_input(&w->dp.c, DP_A) + top * e->bytes,
-                          cells->hi[0] - top, (const char *)dp_input(&w->dp.c, DP_B) + lo * e->bytes,
-                          hi - lo, &e->dtw));
+  TSL_TRY(
+      dp_cpu_dtw_open(&w->cpu, e->type, w->dp.c.p->square != 0,
+                      (const char *)dp_input(&w->dp.c, DP_A) + top * e->bytes, cells->hi[0] - top,
+                      (const char *)dp_input(&w->dp.c, DP_B) + lo * e->bytes, hi - lo, &e->dtw));
   dp_cpu_dtw_begin(e->dtw);
 done:
   if (err != TSL_OK) close_dtw(engine);

@@ -32,8 +32,8 @@ static tsl_err open_bits(void *worker, const dp_box *cells, void **engine) {
   e->lo = lo;
   e->hi = hi;
   TSL_TRY(dp_bits_open(&w->card, problem_of(e), (const uint8_t *)dp_input(&w->dp.c, DP_A) + top,
-                       cells->hi[0] - top, (const uint8_t *)dp_input(&w->dp.c, DP_B) + lo, hi - lo, 0,
-                       &e->bits));
+                       cells->hi[0] - top, (const uint8_t *)dp_input(&w->dp.c, DP_B) + lo, hi - lo,
+                       0, &e->bits));
 done:
   if (err != TSL_OK) close_bits(engine);
   return err;

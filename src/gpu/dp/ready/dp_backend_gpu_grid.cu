@@ -31,13 +31,12 @@ static tsl_err open_grid(void *worker, const dp_box *cells, void **engine) {
   if (p->problem == DP_DTW)
     TSL_TRY(dp_grid_open_dtw(&w->card, (tsl_type)p->type, p->square != 0,
                              (const char *)dp_input(&w->dp.c, DP_A) + top * w->dp.c.bytes, n,
-                             (const char *)dp_input(&w->dp.c, DP_B) + lo * w->dp.c.bytes,
-                             hi - lo, lo, &e->grid));
+                             (const char *)dp_input(&w->dp.c, DP_B) + lo * w->dp.c.bytes, hi - lo,
+                             lo, &e->grid));
   else
-    TSL_TRY(dp_grid_open_edit(&w->card, p->insert, p->remove, p->replace,
-                              (const uint8_t *)dp_input(&w->dp.c, DP_A) + top, n,
-                              (const uint8_t *)dp_input(&w->dp.c, DP_B) + lo, hi - lo, p->m, lo,
-                              &e->grid));
+    TSL_TRY(dp_grid_open_edit(
+        &w->card, p->insert, p->remove, p->replace, (const uint8_t *)dp_input(&w->dp.c, DP_A) + top,
+        n, (const uint8_t *)dp_input(&w->dp.c, DP_B) + lo, hi - lo, p->m, lo, &e->grid));
 done:
   if (err != TSL_OK) close_grid(engine);
   return err;
