@@ -38,13 +38,15 @@ double dp_space_rows(const dp_params *p, int64_t columns, bool edges, double byt
 
 dp_space dp_space_plan(const dp_params *p, int64_t ranks, double bytes) {
   const double columns = ceil((double)p->m / (double)ranks);
+  const double widest = ranks > 1 ? 1.25 * columns : columns; /* shares are not all the same */
   const double all = (double)p->n * columns * dp_space_cell_bits(p) / 8;
   dp_space s = {.least = ceil(2 * all / bytes)};
-  s.most = dp_space_rows(p, (int64_t)columns, ranks > 1, bytes);
+  s.most = dp_space_rows(p, (int64_t)widest, ranks > 1, bytes);
   if (s.least < 1) s.least = 1;
   s.fits = s.most >= 1;
+  s.halves = s.least > s.most;
   /* Half of each strip; by halves, half as much again as there is in the squares on the path. */
-  s.work = s.least <= s.most ? 1.5 : 1.5 + 1 / s.most;
-  if (s.least > s.most) s.least = s.most;
+  s.work = s.halves ? 1.5 + 1 / s.most : 1.5;
+  if (s.halves) s.least = s.most;
   return s;
 }

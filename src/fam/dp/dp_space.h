@@ -31,6 +31,7 @@ double dp_space_rows(const dp_params *p, int64_t columns, bool edges, double byt
 /** A wavefront on so many ranks, with so many bytes of memory on each. */
 typedef struct dp_space {
   bool fits;
+  bool halves; /**< regions are halved */
   double
       least; /**< stages from which on the decisions of one fit half of the memory; at most most */
   double most; /**< stages whose rows fit */

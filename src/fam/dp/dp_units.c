@@ -55,7 +55,7 @@ static void dp_units_set_features(const dp_params *p, tsl_unit *u) {
 /** Stages of a recovery. */
 typedef struct stage_range {
   double least, most;
-  bool fits;
+  bool fits, halves;
   double again; /* of the table's cells, on the way back */
 } stage_range;
 
@@ -67,7 +67,7 @@ static stage_range stages_in(const dp_params *p, int64_t ranks, double budget) {
   stage_range s = {.least = ceil(2 * all / budget)};
   if (p->engine == DP_WAVEFRONT) {
     const dp_space space = dp_space_plan(p, ranks, budget);
-    return (stage_range){space.least, space.most, space.fits, space.work - 1};
+    return (stage_range){space.least, space.most, space.fits, space.halves, space.work - 1};
   }
   s.most = ranks > 1 ? 0 : floor(budget / 2 / (columns * dp_space_state_bytes(p) + 64));
   if (s.least < 1) s.least = 1;
@@ -113,15 +113,17 @@ static tsl_err stages_for_memory(const dp_params *p, const tsl_limits *limits, i
   double enough = smaller((double)p->budget, room);
   TSL_TRY(check_decisions(p, ranks, room));
   *s = stages_in(p, ranks, enough);
-  if (s->fits) return TSL_OK;
-  for (stage_range t = *s; !t.fits; t = stages_in(p, ranks, enough)) enough *= 1.05;
+  const bool bound = enough < (double)p->budget; /* ranks halve regions by dp.memory alone */
+  if (s->fits && !(bound && s->halves)) return TSL_OK;
+  for (stage_range t = *s; !t.fits || (bound && t.halves); t = stages_in(p, ranks, enough))
+    enough *= 1.05;
   enough *= 1.01;
   if (enough > room)
     TSL_FAIL(
         TSL_ERR_INPUT,
         "dp.mode: to recover the solution of this table each of %lld rank%s needs about %s and "
-        "may use %s (run.host_memory; of a card run.device_memory); use more ranks, or mode "
-        "value",
+        "may use %s (run.host_memory; of a card run.device_memory); use more ranks, less "
+        "dp.memory, or mode value",
         (long long)ranks, ranks == 1 ? "" : "s", tsl_bytes_text(enough, need),
         tsl_bytes_text(room, have));
   TSL_FAIL(TSL_ERR_INPUT,
@@ -162,7 +164,7 @@ static int64_t stages_for_slabs(const dp_params *p, const tsl_limits *limits, in
 static tsl_err choose_stages(const tsl_problem *problem, const tsl_limits *limits, shape *s) {
   tsl_err err = TSL_OK;
   const dp_params *p = dp_params_of(problem);
-  stage_range fit = {1, (double)p->n, true, 0};
+  stage_range fit = {1, (double)p->n, true, false, 0};
   s->stages = dp_cut_stages(s->ranks, p->engine == DP_WAVEFRONT ? limits->pipeline_fill : 0,
                             limits->overlap);
   s->stages = tsl_max(s->stages, stages_for_slabs(p, limits, s->lanes));
