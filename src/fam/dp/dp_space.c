@@ -13,8 +13,7 @@ double dp_space_state_bytes(const dp_params *p) {
   return dp_edge_is_bits(p) ? dp_ready_of(p)->bits / 8.0 : (double)dp_edge_entry(p);
 }
 
-/** Does a region fit, with what its halves keep, and the state and the edge that a tile begins with?
- */
+/** Does a region fit, with what its halves keep, and what a tile begins with? */
 static bool region_fits(const dp_params *p, double rows, double columns, double bytes) {
   const double each = dp_space_state_bytes(p), cell = dp_space_cell_bits(p) / 8;
   bytes -= (rows + columns) * each;
