@@ -16,6 +16,7 @@
 #define TSL_CORE_CONTRACT_H
 
 #include "bench.h"
+#include "cursor.h"
 #include "deck.h"
 #include "error.h"
 #include "linalg.h"
@@ -203,16 +204,6 @@ typedef struct tsl_summary {
 void tsl_summary_add(tsl_summary *summary, const char *name, double value, const char *unit);
 
 /**
- * Where the recovery of a WAVE problem's solution stands: plain data, sent between ranks as bytes.
- * The path walks back through the tiles; the rank that owns the lane it is in walks on as far as
- * it can, then the cursor goes to the next owner.
- */
-typedef struct tsl_cursor {
-  int64_t lane;  /**< whose owner goes on; -1: the traceback is over */
-  int64_t at[7]; /**< meaning known to the family and its backends only */
-} tsl_cursor;
-
-/**
  * Finished OUT fields, whether they are in memory or in the file, by rows of their first
  * dimension. Handed to family.finish; borrowed for the call.
  */
@@ -300,6 +291,14 @@ typedef struct tsl_family {
   /** REQUIRED with traceback_begin. Root only: take in the steps that a rank has walked, in order.
    *  @param[in] steps  [n] steps of the backend's traceback, 16 bytes each; borrowed */
   tsl_err (*traceback_steps)(tsl_problem *problem, const int64_t (*steps)[2], int64_t n);
+  /** OPTIONAL, default a run from a checkpoint begins the traceback anew. Root only: the steps
+   *  taken in so far, shape [*n], borrowed until the next; none: it cannot go on from there. */
+  void (*traceback_so_far)(const tsl_problem *problem, const int64_t (**steps)[2], int64_t *n);
+  /** REQUIRED with traceback_so_far. Root only, after traceback_begin: take in the steps of an
+   *  earlier run, which had come to this cursor. Both are from a file.
+   *  @return TSL_ERR_INPUT: they are no part of a solution of this problem */
+  tsl_err (*traceback_resume)(tsl_problem *problem, const tsl_cursor *cursor,
+                              const int64_t (*steps)[2], int64_t n);
 
   /** OPTIONAL, default nothing. Root only, after the last phase and before summary: derive fields
    *  that no unit fills, and write pictures or other files beside the output. */

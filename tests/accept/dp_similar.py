@@ -156,12 +156,12 @@ def saves(name, kind, n):
 def fits():
     """A solution whose table takes more memory than there is, but whose band does not; strangers are refused."""
     n = 300000
-    section = {"memory": "2 MiB", "mode": "recover", "alphabet": "dna", "a": {"random": n, "seed": 3}}
+    section = {"memory": "8 MiB", "mode": "recover", "alphabet": "dna", "a": {"random": n, "seed": 3}}
     run_keys = {"device": "cpu", "threads": 1}
-    tree = {"family": "dp", "run": run_keys, "dp": {"problem": "edit", **section, "b": {"mutate": 0.0001, "seed": 4}}}
+    tree = {"family": "dp", "run": run_keys, "dp": {"problem": "global", **section, "b": {"mutate": 0.0001, "seed": 4}}}
     with suite.result(tree) as file:
         path, goal = file["results/path"][()], file["results/goal"][0]
-    check(path[path[:, 0] != 3, 1].sum() > 0.99 * n and goal == path[path[:, 0] > 0, 1].sum(), "no path")
+    check(path[path[:, 0] != 3, 1].sum() > 0.99 * n and goal > 1.9 * n, "no path")
     tree["dp"]["b"] = {"random": n, "seed": 4}
     refused = suite.run(["run", suite.deck("refused.yaml", tree), "-o", suite.path("refused.h5")])
     check(refused.status == 2 and "dp.memory" in refused.err, refused.tail())

@@ -456,8 +456,9 @@ static void traceback_stands_still(void **state) {
 }
 
 /* What is done before a turn: it ends the walk. */
-static tsl_err look(void *state) {
+static tsl_err look(void *state, const tsl_cursor *cursor) {
   int *looks = state;
+  CHECK(cursor->lane == world.lanes - 1);
   ++*looks;
   return tsl_fail(TSL_ERR_PAUSED, __FILE__, __LINE__, "to be continued");
 }
@@ -465,7 +466,8 @@ static tsl_err look(void *state) {
 static void traceback_pauses(void **state) {
   static stage s;
   int looks = 0;
-  const tsl_traceback_break between = {&looks, look, true}, alone = {&looks, look, false};
+  const tsl_traceback_break between = {.state = &looks, .look = look, .on = true},
+                            alone = {.state = &looks, .look = look};
   (void)state;
   make_world(4, 50, 11);
   open_stage(&s, 2, 5);

@@ -1,6 +1,7 @@
 /* unit.dp.tiles: tiles of family dp cover every cell once, in an order that their predecessors and
  * edges allow; a recovered solution that is none is found out. */
 #include "dp_problem_fixture.h"
+#include "dp_space.h"
 
 static const int rank_counts[] = {1, 2, 3, 7};
 static const int64_t wishes[] = {0, 1, 5, 1000};
@@ -456,6 +457,68 @@ static void lies_are_found(void **state) {
   assert_false(accepted(sack, 6, twice, 1));
 }
 
+/** Of a checkpoint: steps that lead from the end of both sequences to the cursor, and no others. */
+static tsl_err resumed(const char *section, const int64_t at[3], const int64_t (*steps)[2],
+                       int64_t n) {
+  made m;
+  tsl_cursor cursor, from = {.lane = 0, .at = {at[0], at[1], at[2]}};
+  (void)make_good(section, &m);
+  cut(&m, 1, 0);
+  assert_int_equal(dp_traceback_begin(&m.problem, &cursor), TSL_OK);
+  const tsl_err err = dp_traceback_resume(&m.problem, &from, steps, n);
+  const int64_t(*kept)[2] = NULL;
+  int64_t n_kept = 0;
+  dp_traceback_so_far(&m.problem, &kept, &n_kept);
+  assert_int_equal(n_kept, err == TSL_OK ? n : 0);
+  release(&m);
+  return err;
+}
+
+static void steps_of_a_file(void **state) {
+  static const char edit[] = " problem: edit\n mode: recover\n a: {text: ABC}\n b: {text: AC}\n";
+  static const char lcs[] = " problem: lcs\n mode: recover\n a: {text: ABCB}\n b: {text: BDCB}\n";
+  const int64_t good[][2] = {{DP_MATCH, 1}, {DP_DELETE, 1}}, far[][2] = {{DP_MATCH, 3}};
+  const int64_t none[][2] = {{DP_MATCH, 0}}, other[][2] = {{4, 1}}, less[][2] = {{DP_DELETE, -1}};
+  const int64_t pairs[][2] = {{3, 3}, {2, 2}}, back[][2] = {{2, 2}, {3, 3}}, out[][2] = {{4, 3}};
+  (void)state;
+  assert_int_equal(resumed(edit, (int64_t[]){1, 1, 0}, good, 2), TSL_OK);
+  assert_int_equal(resumed(edit, (int64_t[]){1, 1, 3}, good, 2), TSL_ERR_INPUT);
+  assert_int_equal(resumed(edit, (int64_t[]){2, 1, 0}, good, 2), TSL_ERR_INPUT);
+  assert_int_equal(resumed(edit, (int64_t[]){1, INT64_MAX, 0}, good, 2), TSL_ERR_INPUT);
+  assert_int_equal(resumed(edit, (int64_t[]){0, 0, 0}, far, 1), TSL_ERR_INPUT);
+  assert_int_equal(resumed(edit, (int64_t[]){3, 2, 0}, none, 1), TSL_ERR_INPUT);
+  assert_int_equal(resumed(edit, (int64_t[]){2, 1, 0}, other, 1), TSL_ERR_INPUT);
+  assert_int_equal(resumed(edit, (int64_t[]){4, 2, 0}, less, 1), TSL_ERR_INPUT);
+  assert_int_equal(resumed(lcs, (int64_t[]){2, 1, 0}, pairs, 2), TSL_OK);
+  assert_int_equal(resumed(lcs, (int64_t[]){3, 2, 0}, pairs, 2), TSL_ERR_INPUT);
+  assert_int_equal(resumed(lcs, (int64_t[]){2, 2, 0}, back, 2), TSL_ERR_INPUT);
+  assert_int_equal(resumed(lcs, (int64_t[]){1, 1, 0}, out, 1), TSL_ERR_INPUT);
+}
+
+/** A few rows are enough, however long the sequences are; more memory never costs more. */
+static void space_is_linear(void **state) {
+  (void)state;
+  for (int64_t n = 1000; n <= 100000000; n *= 10)
+    for (int ranks = 1; ranks <= 4; ranks *= 4) {
+      const dp_params p = {.problem = DP_GLOBAL,
+                           .engine = DP_WAVEFRONT,
+                           .mode = DP_RECOVER,
+                           .type = TSL_I32,
+                           .n = n,
+                           .m = n};
+      const double row = 8 * (double)n / ranks + 64, column = ranks > 1 ? 8 * (double)n : 0;
+      double before = 3;
+      assert_false(dp_space_plan(&p, ranks, 3 * row).fits);
+      for (double bytes = 8 * row + 6 * column; bytes < 1e4 * row; bytes *= 1.7) {
+        const dp_space s = dp_space_plan(&p, ranks, bytes);
+        assert_true(s.fits && s.most >= 1 && s.least >= 1 && s.least <= s.most);
+        assert_true(s.most * row + column <= bytes && s.work >= 1.5 && s.work <= before);
+        before = s.work;
+      }
+      assert_true(before < 1.6);
+    }
+}
+
 static void more_lies(void **state) {
   static const char allot[] = " problem: allotment\n mode: recover\n type: i64\n capacity: 2\n"
                               " returns: {values: [0, 4, 5, 1, 2, 9]}\n";
@@ -475,6 +538,7 @@ int main(void) {
       cmocka_unit_test(lanes),           cmocka_unit_test(predecessors),
       cmocka_unit_test(short_list),      cmocka_unit_test(edges),
       cmocka_unit_test(lies_are_found),  cmocka_unit_test(more_lies),
+      cmocka_unit_test(steps_of_a_file), cmocka_unit_test(space_is_linear),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -88,6 +88,7 @@ typedef struct dp_own {
   char shown[2 * DP_SHOWN_LETTERS + 2]; /**< letters and structure, a line each; empty: too long */
   char mismatch[160];   /**< why the recovered solution does not attain the goal; empty: it does */
   dp_attempts attempts; /**< at bands of diagonals */
+  double again;         /**< cells that a recovery computes again, of those of the table; 0: none */
   dp_recur *recur;      /**< RECURRENCE */
   char input[2048];     /**< lines: how each sequence and array of numbers was read */
   char facts[1024];     /**< RECURRENCE: what the dependency checker found */
@@ -164,6 +165,9 @@ int64_t dp_recur_edge_bytes(const tsl_problem *problem, const tsl_unit *unit);
 tsl_err dp_recur_finish(tsl_problem *problem, const tsl_field_rows *store);
 tsl_err dp_traceback_begin(tsl_problem *problem, tsl_cursor *cursor);
 tsl_err dp_traceback_steps(tsl_problem *problem, const int64_t (*steps)[2], int64_t n);
+void dp_traceback_so_far(const tsl_problem *problem, const int64_t (**steps)[2], int64_t *n);
+tsl_err dp_traceback_resume(tsl_problem *problem, const tsl_cursor *cursor,
+                            const int64_t (*steps)[2], int64_t n);
 tsl_err dp_finish(tsl_problem *problem, const tsl_field_rows *store);
 tsl_err dp_summary(const tsl_problem *problem, tsl_summary *summary);
 void dp_destroy(tsl_problem *problem);

@@ -140,11 +140,17 @@ static void dp_signature(const tsl_problem *problem, char text[96]) {
 }
 
 /** How the input was read; what the dependency checker found in the deck's recurrence; bands of
- *  diagonals. */
+ *  diagonals; what the way back costs. */
 static void dp_describe(const tsl_problem *problem, char *text, size_t size) {
   const dp_own *own = dp_own_of(problem);
   int used = snprintf(text, size, "%s%s", own->input, own->facts);
   if (used >= 0 && (size_t)used < size) dp_attempts_tell(problem, text + used, size - (size_t)used);
+  used = (int)strlen(text);
+  if (own->again > 0 && !own->attempts.certain)
+    (void)snprintf(
+        text + used, size - (size_t)used,
+        "the way back computes about %.2g of the table again, beside what is predicted\n",
+        own->again);
 }
 
 const tsl_family tsl_family_dp = {
@@ -163,6 +169,8 @@ const tsl_family tsl_family_dp = {
     .edge_bytes = dp_edge_bytes,
     .traceback_begin = dp_traceback_begin,
     .traceback_steps = dp_traceback_steps,
+    .traceback_so_far = dp_traceback_so_far,
+    .traceback_resume = dp_traceback_resume,
     .finish = dp_finish,
     .summary = dp_summary,
     .destroy = dp_destroy,

@@ -113,3 +113,50 @@ tsl_err dp_traceback_steps(tsl_problem *problem, const int64_t (*steps)[2], int6
 done:
   return err;
 }
+
+/* ---- a run that goes on */
+
+/* Sweeps begin anew: what leads to their cursor is not in their steps. */
+void dp_traceback_so_far(const tsl_problem *problem, const int64_t (**steps)[2], int64_t *n) {
+  const dp_own *own = dp_own_of(problem);
+  *steps = (const int64_t(*)[2])own->steps;
+  *n = dp_params_of(problem)->engine == DP_WAVEFRONT ? own->n_steps : 0;
+}
+
+/** One step back from cell (i, j): does it stay in the table? */
+static bool step_back(const dp_params *p, const int64_t step[2], int64_t at[2]) {
+  if (dp_ready_of(p)->steps == DP_STEPS_PLACES) {
+    if (step[0] < 0 || step[1] < 0 || step[0] >= at[0] || step[1] >= at[1]) return false;
+    /* the letters of an lcs are used up, the cells of a warping may share a row or a column */
+    at[0] = step[0] + (p->problem == DP_DTW), at[1] = step[1] + (p->problem == DP_DTW);
+    return true;
+  }
+  if (step[0] < DP_MATCH || step[0] > DP_DELETE || step[1] < 1) return false;
+  const int64_t rows = step[0] == DP_INSERT ? 0 : step[1],
+                columns = step[0] == DP_DELETE ? 0 : step[1];
+  if (rows > at[0] || columns > at[1]) return false;
+  at[0] -= rows, at[1] -= columns;
+  return true;
+}
+
+tsl_err dp_traceback_resume(tsl_problem *problem, const tsl_cursor *cursor,
+                            const int64_t (*steps)[2], int64_t n) {
+  tsl_err err = TSL_OK;
+  const dp_params *p = dp_params_of(problem);
+  const dp_own *own = dp_own_of(problem);
+  const bool runs = dp_ready_of(p)->steps == DP_STEPS_RUNS;
+  int64_t at[2] = {own->end[0], own->end[1]};
+  bool good = p->engine == DP_WAVEFRONT && p->mode == DP_RECOVER;
+  for (int64_t k = 0; k < n && good; k++) good = step_back(p, steps[k], at);
+  for (int axis = 0; axis < 2 && good; axis++)
+    good = cursor->at[axis] > 0 && cursor->at[axis] <= at[axis] &&
+           (!runs || cursor->at[axis] == at[axis]);
+  good = good && cursor->at[2] >= DP_STEP_PAIR && cursor->at[2] <= DP_STEP_UP &&
+         cursor->lane == lane_of(own, cursor->at[1] - 1);
+  if (!good)
+    TSL_FAIL(TSL_ERR_INPUT,
+             "--restart: the checkpoint's part of the solution is none of this table");
+  TSL_TRY(dp_traceback_steps(problem, steps, n));
+done:
+  return err;
+}

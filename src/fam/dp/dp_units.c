@@ -2,6 +2,7 @@
 #include "dp_cut.h"
 #include "dp_family.h"
 #include "dp_saved.h"
+#include "dp_space.h"
 #include "integers.h"
 
 #include <math.h>
@@ -54,35 +55,27 @@ static void dp_units_set_features(const dp_params *p, tsl_unit *u) {
 
 /* ---- memory of a recovery */
 
-/** Bits of history of one cell. */
-static double history_bits(const dp_params *p) {
-  return dp_edge_is_bits(p) ? dp_ready_of(p)->bits : dp_ready_of(p)->history;
-}
-
-/** Bytes of one column's state between two stages; as many of a wavefront's edge for a row, which
- *  ranks keep of their left neighbour. */
-static double state_bytes(const dp_params *p) {
-  return dp_edge_is_bits(p) ? dp_ready_of(p)->bits / 8.0 : (double)dp_edge_entry(p);
-}
-
-/** Between least and most stages a recovery fits a budget: half of it holds the cells of one stage,
- *  the other half the rows between stages. */
+/** Stages of a recovery. */
 typedef struct stage_range {
   double least, most;
+  bool fits, halves;
+  double again; /* of the table's cells, on the way back */
 } stage_range;
 
+/** Sweeps keep all decisions, or on one rank those of one stage in half of the budget, and the rows
+ *  between stages in the other; halos would be missing on more. */
 static stage_range stages_in(const dp_params *p, int64_t ranks, double budget) {
-  const double columns = ceil((double)dp_width(p) / (double)ranks), rows = (double)p->n;
-  const double all = rows * columns * history_bits(p) / 8;
-  const double edges = ranks > 1 && p->engine == DP_WAVEFRONT ? rows * state_bytes(p) : 0;
+  const double columns = ceil((double)dp_width(p) / (double)ranks);
+  const double all = (double)p->n * columns * dp_space_cell_bits(p) / 8;
   stage_range s = {.least = ceil(2 * all / budget)};
-  s.most = floor((budget / 2 - edges) / (columns * state_bytes(p) + 64));
+  if (p->engine == DP_WAVEFRONT) {
+    const dp_space space = dp_space_plan(p, ranks, budget);
+    return (stage_range){space.least, space.most, space.fits, space.halves, space.work - 1};
+  }
+  s.most = ranks > 1 ? 0 : floor(budget / 2 / (columns * dp_space_state_bytes(p) + 64));
   if (s.least < 1) s.least = 1;
-  if (p->engine == DP_ROWS && all <= budget)
-    s = (stage_range){1, rows}; /* all decisions are kept */
-  if (p->engine == DP_ROWS && all > budget && ranks > 1)
-    s.most = 0; /* rows between stages are not
-   enough: halos would be missing */
+  if (all <= budget) s = (stage_range){.least = 1, .most = (double)p->n};
+  s.fits = s.least <= s.most;
   return s;
 }
 
@@ -102,7 +95,8 @@ static double smaller(double a, double b) {
 static tsl_err check_decisions(const dp_params *p, int64_t ranks, double room) {
   tsl_err err = TSL_OK;
   char need[24], have[24];
-  const double all = ceil((double)dp_width(p) / (double)ranks) * (double)p->n * history_bits(p) / 8;
+  const double all =
+      ceil((double)dp_width(p) / (double)ranks) * (double)p->n * dp_space_cell_bits(p) / 8;
   if (p->engine == DP_ROWS && all <= (double)p->budget && all > room)
     TSL_FAIL(TSL_ERR_INPUT,
              "dp.memory: the decisions of this table need %s on each rank, which may use %s "
@@ -122,15 +116,17 @@ static tsl_err stages_for_memory(const dp_params *p, const tsl_limits *limits, i
   double enough = smaller((double)p->budget, room);
   TSL_TRY(check_decisions(p, ranks, room));
   *s = stages_in(p, ranks, enough);
-  if (s->least <= s->most) return TSL_OK;
-  for (stage_range t = *s; t.least > t.most; t = stages_in(p, ranks, enough)) enough *= 1.05;
+  const bool bound = enough < (double)p->budget; /* ranks halve regions by dp.memory alone */
+  if (s->fits && !(bound && s->halves)) return TSL_OK;
+  for (stage_range t = *s; !t.fits || (bound && t.halves); t = stages_in(p, ranks, enough))
+    enough *= 1.05;
   enough *= 1.01;
   if (enough > room)
     TSL_FAIL(
         TSL_ERR_INPUT,
         "dp.mode: to recover the solution of this table each of %lld rank%s needs about %s and "
-        "may use %s (run.host_memory; of a card run.device_memory); use more ranks, or mode "
-        "value",
+        "may use %s (run.host_memory; of a card run.device_memory); use more ranks, less "
+        "dp.memory, or mode value",
         (long long)ranks, ranks == 1 ? "" : "s", tsl_bytes_text(enough, need),
         tsl_bytes_text(room, have));
   TSL_FAIL(TSL_ERR_INPUT,
@@ -168,13 +164,15 @@ static int64_t stages_for_slabs(const dp_params *p, const tsl_limits *limits, in
   return p->mode == DP_TABLE ? (int64_t)tsl_min((int64_t)ceil(tile / room), p->n) : 1;
 }
 
-static tsl_err choose_stages(const dp_params *p, const tsl_limits *limits, shape *s) {
+static tsl_err choose_stages(const tsl_problem *problem, const tsl_limits *limits, shape *s) {
   tsl_err err = TSL_OK;
-  stage_range fit = {1, (double)p->n};
+  const dp_params *p = dp_params_of(problem);
+  stage_range fit = {1, (double)p->n, true, false, 0};
   s->stages = dp_cut_stages(s->ranks, p->engine == DP_WAVEFRONT ? limits->pipeline_fill : 0,
                             limits->overlap);
   s->stages = tsl_max(s->stages, stages_for_slabs(p, limits, s->lanes));
   if (p->mode == DP_RECOVER) TSL_TRY(stages_for_memory(p, limits, s->ranks, &fit));
+  dp_own_of(problem)->again = fit.again;
   if ((double)s->stages > fit.most) s->stages = (int64_t)fit.most;
   if ((double)s->stages < fit.least) s->stages = (int64_t)fit.least;
 done:
@@ -258,7 +256,7 @@ static tsl_err strips(const tsl_problem *problem, const tsl_limits *limits, tsl_
   shape s;
   dp_ends rows = {0}, columns = {0};
   choose_lanes(p, limits, &s);
-  TSL_TRY(choose_stages(p, limits, &s));
+  TSL_TRY(choose_stages(problem, limits, &s));
   TSL_TRY(row_ends(problem, &s, &rows));
   TSL_TRY(column_ends(p, &s, rows.n, &columns));
   TSL_TRY(tsl_alloc(rows.n * columns.n, sizeof *units->list, "tiles", (void **)&units->list));

@@ -1,6 +1,9 @@
 /** @file dp_bands.c  Wavefronts: bands of neighbouring lanes, their edges, what recovery keeps. */
 #include "dp_bands.h"
 
+#include "dp_space.h"
+#include "integers.h"
+
 #include <string.h>
 
 enum { MORE_ROWS = 64 /* stages differ by so many rows: edges are made that much longer */ };
@@ -49,7 +52,7 @@ tsl_err dp_bands_add(dp_bands *bands, int64_t lo, int64_t hi, dp_band **out) {
   tsl_err err = TSL_OK;
   TSL_TRY(tsl_grow((void **)&bands->list, bands->n, 1, &bands->room, sizeof *bands->list, "list"));
   *out = &bands->list[bands->n++];
-  **out = (dp_band){.lo = lo, .hi = hi, .right_lo = -1, .out_lo = {-1, -1}, .at = -1};
+  **out = (dp_band){.lo = lo, .hi = hi, .right_lo = -1, .out_lo = {-1, -1}};
 done:
   return err;
 }
@@ -74,9 +77,10 @@ done:
 tsl_err dp_band_open(dp_bands *bands, const tsl_unit *units, int64_t n, dp_band **out) {
   tsl_err err = TSL_OK;
   const int64_t lo = units[0].lo[1], hi = units[n - 1].hi[1];
+  const dp_box cells = {{0, lo}, {bands->c->p->n, hi}};
   dp_band *b = NULL;
   void *engine = NULL;
-  TSL_TRY(bands->engine->open(bands->c->worker, lo, hi, &engine));
+  TSL_TRY(bands->engine->open(bands->c->worker, &cells, &engine));
   TSL_TRY(dp_bands_add(bands, lo, hi, &b));
   b->engine = engine;
   engine = NULL;
@@ -250,15 +254,21 @@ done:
 
 /* ---- what recovery keeps */
 
-/** Rows that recovery takes at a time: their cells fit half the memory, and half of what the device
- *  has left. */
+/** Rows of a tile of `rows` rows that recovery takes at a time: as many as their decisions fit half
+ *  the memory, and half of what the device has left; but no fewer than a half of the memory holds
+ *  states between them (dp_space.h). */
 static int64_t rows_at_a_time(const dp_bands *bands, const dp_band *b, int64_t rows) {
   const dp_context *c = bands->c;
   const int64_t left = c->memory->left != NULL ? c->memory->left(c->device) : INT64_MAX;
   const int64_t half = (left < c->p->budget ? left : c->p->budget) / 2;
-  while (rows > 64 && bands->engine->keep_bytes(b->engine, rows) > half)
-    rows = (rows / 2 + 63) / 64 * 64;
-  return rows;
+  const double states = dp_space_rows(c->p, b->hi - b->lo, b->lo > 0, (double)c->p->budget);
+  const double pieces = states * (double)rows / (double)c->p->n;
+  const int64_t least =
+      64 * tsl_divide_up(pieces < 1 ? rows : (int64_t)((double)rows / pieces), 64);
+  int64_t step = rows;
+  while (step / 2 >= least && bands->engine->keep_bytes(c->worker, step, b->hi - b->lo) > half)
+    step = (step / 2 + 63) / 64 * 64;
+  return step;
 }
 
 /** Queue: keep the state above rows [lo + from, lo + to) and their left edge, cut out of that of

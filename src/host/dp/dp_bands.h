@@ -21,19 +21,21 @@ typedef struct dp_window {
   int64_t ld;
 } dp_window;
 
-/** An engine of bands. Rows and columns of tiles are letters, from 0. Edges and states are memory
- *  of the device. open, tile, state_get and state_put only queue, start too. Static storage. */
+/** An engine of bands. Rows and columns of tiles are letters of the table, from 0. Edges and states
+ *  are memory of the device. open, tile, state_get and state_put only queue, start too. Static
+ *  storage. */
 typedef struct dp_band_engine {
-  /** REQUIRED. Columns [lo, hi), at the boundary row above the table. */
-  tsl_err (*open)(void *worker, int64_t lo, int64_t hi, void **engine);
+  /** REQUIRED. Columns [lo[1], hi[1]), whose tiles will have rows of [lo[0], hi[0]) only; at the
+   *  boundary row above the table. lo[0] > 0: a state and left edges will be given. */
+  tsl_err (*open)(void *worker, const dp_box *cells, void **engine);
   /** REQUIRED. NULL is accepted. */
   void (*close)(void **engine);
   /** REQUIRED. Rows [lo, hi), which continue those before; edges as in dp.h, left NULL: the
    *  boundary. right may be NULL. keep: what trace needs, for these rows only. */
   tsl_err (*tile)(void *engine, int64_t lo, int64_t hi, const void *left, void *right, bool keep,
                   dp_window window);
-  /** REQUIRED for RECOVER. Bytes that keep needs for so many rows. */
-  int64_t (*keep_bytes)(const void *engine, int64_t rows);
+  /** REQUIRED for RECOVER. Bytes that keep needs for so many rows and columns. */
+  int64_t (*keep_bytes)(const void *worker, int64_t rows, int64_t columns);
   /** REQUIRED. Bytes of a state of so many columns: the first of dp_state_bytes, of which the
    *  others are zero. */
   int64_t (*state_bytes)(const dp_params *p, int64_t columns);
@@ -44,8 +46,6 @@ typedef struct dp_band_engine {
   /** REQUIRED for RECOVER. Go back through the rows kept, from cell (at[0], at[1]) of the table to
    *  their top or the band's left side or the end (lane -1). */
   tsl_err (*trace)(void *engine, tsl_cursor *cursor, dp_steps *steps);
-  /** OPTIONAL, default it stays until close. Give back what was kept for trace. */
-  void (*forget)(void *engine);
   /** REQUIRED, but for LOCAL. This band's part of the goal, after the last row; waits.
    *  last: it ends with the last column. */
   tsl_err (*goal)(void *engine, bool last, double *goal);
@@ -76,7 +76,7 @@ typedef struct dp_band {
   int64_t lanes[2];   /**< [first, last + 1) */
   bool past;          /**< of a run before this one: what is kept of it, no more */
   int64_t row;        /**< rows done */
-  void *engine;       /**< past: NULL until the traceback is there */
+  void *engine;       /**< past: NULL */
   dp_buffer right;    /**< edge of the last tile, which begins with row right_lo */
   int64_t right_lo;   /**< -1: none */
   dp_buffer out[2];   /**< pinned: the same of two tiles in turn, which begin with rows out_lo; */
@@ -84,7 +84,6 @@ typedef struct dp_band {
   int turn;           /**< out[turn] is the next tile's */
   dp_kept_rows *kept; /**< [n_kept], RECOVER */
   int64_t n_kept, kept_room;
-  int64_t at;  /**< the one of kept that the engine has kept cells of, -1 none */
   void *image; /**< state after row image_row, host; NULL: none */
   int64_t image_row;
   dp_last_column column; /**< a_end, with the last column: of the rows that were looked at */
@@ -183,12 +182,13 @@ tsl_err dp_bands_edge_in(dp_bands *bands, const tsl_unit *unit, const void *byte
 /* ---- traceback and checkpoints */
 
 /**
- * Go back through rows of one band that were kept together. Their cells are computed once more
- * unless they are the ones computed last, and forgotten when the band is left.
+ * Go back through rows of one band that were computed together: left of the cell and above it they
+ * are computed once more, within dp.memory (dp_bands_region.h).
  * @param[in]     units   all tiles, shape [n]
  * @param[in,out] cursor  at[0], at[1]: the cell; moves on, and lane becomes that of the new column
  *                        or -1
- * @return TSL_ERR_INTERNAL: this worker has no rows with that cell
+ * @return TSL_ERR_INTERNAL: this worker has no rows with that cell; TSL_ERR_MEMORY: dp.memory is
+ *         too little; those of the device
  */
 tsl_err dp_bands_trace(dp_bands *bands, const tsl_unit *units, int64_t n, tsl_cursor *cursor,
                        dp_steps *steps);

@@ -52,14 +52,14 @@ done:
   return err;
 }
 
-tsl_err dp_steps_pairs(const dp_context *c, const dp_pair *pairs, int64_t n, int64_t lo,
+tsl_err dp_steps_pairs(const dp_context *c, const dp_pair *pairs, int64_t n, const int64_t lo[2],
                        const int64_t from[2], const int64_t to[2], dp_steps *steps) {
   tsl_err err = TSL_OK;
   const uint8_t *a = dp_input(c, DP_A), *b = dp_input(c, DP_B);
   int64_t i = from[0], j = from[1];
   for (int64_t k = 0; k <= n; k++) {
-    const int64_t row = k < n ? pairs[k].row + 1 : to[0];
-    const int64_t column = k < n ? lo + pairs[k].column + 1 : to[1];
+    const int64_t row = k < n ? lo[0] + pairs[k].row + 1 : to[0];
+    const int64_t column = k < n ? lo[1] + pairs[k].column + 1 : to[1];
     if (c->p->problem == DP_LCS) {
       if (k < n) TSL_TRY(dp_steps_add(steps, row - 1, column - 1));
       continue;

@@ -29,9 +29,9 @@ tsl_err dp_steps_alignment(const dp_context *c, const uint8_t *directions, int64
 tsl_err dp_steps_cells(const uint8_t *directions, int64_t n, int64_t i, int64_t j, dp_steps *steps);
 
 /** Append pairs of letters. LCS: the pairs themselves. EDIT: what lies between them as well.
- *  @param[in] pairs     [n] columns counted from column lo of the table
+ *  @param[in] pairs     [n] rows and columns counted from cell (lo[0], lo[1]) of the table
  *  @param[in] from, to  the cells where the traceback began and ended */
-tsl_err dp_steps_pairs(const dp_context *c, const dp_pair *pairs, int64_t n, int64_t lo,
+tsl_err dp_steps_pairs(const dp_context *c, const dp_pair *pairs, int64_t n, const int64_t lo[2],
                        const int64_t from[2], const int64_t to[2], dp_steps *steps);
 
 TSL_C_END

@@ -19,7 +19,7 @@
 #include "out_unit.h"
 
 /** First bytes of a file; the last ones count the format. */
-#define TSL_CHECKPOINT_MAGIC "TSLCKP\0\3"
+#define TSL_CHECKPOINT_MAGIC "TSLCKP\0\4"
 
 /** Plain numbers of a checkpoint. */
 typedef struct tsl_checkpoint_head {
@@ -51,6 +51,7 @@ typedef enum tsl_block {
   TSL_BLOCK_FIELDS,  /**< tsl_checkpoint_field [n_fields] */
   TSL_BLOCK_TILES,   /**< WAVE: bytes saved of each unit, i64 [n_units] */
   TSL_BLOCK_STATES,  /**< WAVE: those bytes in order of units */
+  TSL_BLOCK_WALK,    /**< WAVE, a traceback that has begun: tsl_cursor, then its steps so far */
   TSL_BLOCK_DATA,    /**< index: field; its array */
   TSL_BLOCK_COUNTS,  /**< index: LIST field; records of each unit, i64 [n_units] */
   TSL_BLOCK_RECORDS, /**< index: LIST field; the records in order of units */
@@ -91,12 +92,15 @@ typedef struct tsl_checkpoint {
   char *bytes; /**< [n_bytes] the file, owned */
   int64_t n_bytes;
   tsl_checkpoint_head head;
-  const char *version, *family, *deck;   /**< zero-ended */
-  const tsl_unit *units;                 /**< [n_units] */
-  const tsl_out_unit *rows;              /**< [n_rows], ids within n_units, each at most once */
-  const tsl_checkpoint_field *fields;    /**< [n_fields], n_fields at most TSL_MAX_FIELDS */
-  const int64_t *tiles;                  /**< WAVE: [n_units], not negative; else NULL */
-  const char *states;                    /**< WAVE: as many bytes as tiles say, in order of units */
+  const char *version, *family, *deck; /**< zero-ended */
+  const tsl_unit *units;               /**< [n_units] */
+  const tsl_out_unit *rows;            /**< [n_rows], ids within n_units, each at most once */
+  const tsl_checkpoint_field *fields;  /**< [n_fields], n_fields at most TSL_MAX_FIELDS */
+  const int64_t *tiles;                /**< WAVE: [n_units], not negative; else NULL */
+  const char *states;                  /**< WAVE: as many bytes as tiles say, in order of units */
+  const tsl_cursor *walk;              /**< WAVE: the traceback has begun; else NULL */
+  const int64_t (*steps)[2];           /**< [n_steps] of it */
+  int64_t n_steps;
   const void *data[TSL_MAX_FIELDS];      /**< array of a field that has one, else NULL */
   const int64_t *counts[TSL_MAX_FIELDS]; /**< LIST: [n_units], not negative; else NULL */
   const char *records[TSL_MAX_FIELDS];   /**< LIST: as many as counts say, in order of units */

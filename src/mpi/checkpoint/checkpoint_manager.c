@@ -81,6 +81,19 @@ static void mark_finished(tsl_checkpoint_manager *k, const tsl_out_unit *rows, i
   for (int64_t u = 0; u < n; u++) k->finished[rows[u].unit.id] = 1;
 }
 
+/* The traceback as far as it had come; the checkpoint itself does not last as long. */
+static tsl_err take_walk(tsl_checkpoint_manager *k) {
+  tsl_err err = TSL_OK;
+  const tsl_checkpoint *from = &k->from;
+  if (from->walk == NULL) return TSL_OK;
+  TSL_TRY(tsl_alloc(from->n_steps, sizeof *k->steps, "steps of the solution", (void **)&k->steps));
+  if (from->n_steps > 0) memcpy(k->steps, from->steps, (size_t)from->n_steps * sizeof *k->steps);
+  k->n_steps = from->n_steps;
+  k->cursor = *from->walk;
+done:
+  return err;
+}
+
 tsl_err tsl_checkpoints_ready(tsl_session *s) {
   tsl_err err = TSL_OK;
   tsl_checkpoint_manager *k = s->checkpoints;
@@ -93,6 +106,7 @@ tsl_err tsl_checkpoints_ready(tsl_session *s) {
   TSL_TRY(tsl_bcast_bytes(s->comm, k->finished, s->units.n));
   for (int64_t u = 0; u < s->units.n && k->phase > 0; u++) s->units.list[u].phase0_skipped = 0;
   k->walks = s->family->shape == TSL_WAVE && tsl_checkpoints_stage(s, k->finished) == INT64_MAX;
+  if (k->walks) TSL_COLLECTIVE_TRY(s->comm, s->rank == 0 ? take_walk(k) : TSL_OK);
   if (k->between) TSL_TRY(tsl_bcast_inputs(s->comm, &s->problem));
   s->finished = k->finished;
   k->restart = k->safe = true;
@@ -297,7 +311,8 @@ done:
   return err;
 }
 
-tsl_err tsl_checkpoints_walk(tsl_session *s, tsl_out *out, const tsl_out_unit *log, int64_t n) {
+tsl_err tsl_checkpoints_walk(tsl_session *s, tsl_out *out, const tsl_out_unit *log, int64_t n,
+                             const tsl_cursor *cursor) {
   tsl_err err = TSL_OK;
   const double since = tsl_now();
   tsl_phase phase = {.problem = &s->problem, .units = s->units.list, .plan = &s->plan};
@@ -306,6 +321,7 @@ tsl_err tsl_checkpoints_walk(tsl_session *s, tsl_out *out, const tsl_out_unit *l
   if (!due) return TSL_OK;
   TSL_TRY(tsl_stage_end(s, TSL_STAGE_TRACEBACK));
   TSL_COLLECTIVE_TRY(s->comm, reopen(s, log, n, &phase));
+  s->checkpoints->cursor = *cursor;
   TSL_TRY(save_and_go_on(s, out, &phase, 0, since));
 done:
   tsl_phase_clear(&phase);
@@ -324,7 +340,9 @@ void tsl_checkpoints_print(const tsl_session *s, FILE *file) {
   else if (k->restart)
     fprintf(file, "goes on from a checkpoint with %lld of %lld units%s\n",
             (long long)k->from.head.n_rows, (long long)s->units.n,
-            k->walks ? "; the solution is left to recover" : "");
+            !k->walks        ? ""
+            : k->n_steps > 0 ? "; the rest of the solution is left to recover"
+                             : "; the solution is left to recover");
 }
 
 static void remove_files(const tsl_session *s) {
@@ -368,6 +386,6 @@ void tsl_checkpoints_free(tsl_session *s) {
   for (int f = 0; f < TSL_MAX_FIELDS; f++) tsl_free(k->base[f]);
   if (k->several) (void)MPI_Comm_free(&k->hosts);
   tsl_checkpoint_clear(&k->from);
-  TSL_FREE_ALL(k->finished, k);
+  TSL_FREE_ALL(k->finished, k->steps, k);
   s->checkpoints = NULL;
 }

@@ -44,7 +44,10 @@ typedef struct tsl_checkpoint_manager {
   int64_t sequence;     /**< root, of the last file */
   int written, slot;    /**< root, files of this run; number in the next one's name */
   tsl_checkpoint from;  /**< root, while a restart is under way */
-  uint64_t inputs;      /**< root, checksum of the IN fields */
+  tsl_cursor cursor;    /**< root, where a traceback stands, also that of an earlier run */
+  int64_t (*steps)[2];  /**< root, [n_steps] its steps of an earlier run, owned */
+  int64_t n_steps;
+  uint64_t inputs;               /**< root, checksum of the IN fields */
   void *base[TSL_MAX_FIELDS];    /**< root, accumulators before this part of the phase; NULL none */
   int64_t place[TSL_MAX_FIELDS]; /**< root, of streamed fields in FILE.part */
   tsl_behind *behind; /**< this rank's part of a checkpoint that is being written; NULL: none */
@@ -118,10 +121,11 @@ tsl_err tsl_checkpoints_settle(tsl_session *session, tsl_out *out);
 void tsl_checkpoints_abandon(tsl_session *session);
 
 /** Collective on session->comm. Between turns of the walk: write a checkpoint when it is due.
- *  @param[in] log  rank 0: shape [n], the last phase's units
+ *  @param[in] log     rank 0: shape [n], the last phase's units
+ *  @param[in] cursor  where the traceback stands
  *  @return TSL_ERR_PAUSED, when the run is to end now */
-tsl_err tsl_checkpoints_walk(tsl_session *session, tsl_out *out, const tsl_out_unit *log,
-                             int64_t n);
+tsl_err tsl_checkpoints_walk(tsl_session *session, tsl_out *out, const tsl_out_unit *log, int64_t n,
+                             const tsl_cursor *cursor);
 
 /** Collective on session->comm. For the plan alone: would a run have checkpoints? Nothing is read
  *  or written. */

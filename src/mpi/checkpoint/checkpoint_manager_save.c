@@ -207,6 +207,20 @@ done:
 
 /* ---- tiles of a WAVE family */
 
+/* The traceback as far as it has come; rank 0. */
+static void add_walk(const tsl_session *s, sink *to) {
+  const tsl_cursor *cursor = &s->checkpoints->cursor;
+  const int64_t(*steps)[2] = NULL;
+  int64_t n = 0;
+  if (s->family->traceback_so_far != NULL) s->family->traceback_so_far(&s->problem, &steps, &n);
+  if (n == 0 || to->writer == NULL) return;
+  const int64_t bytes = n * (int64_t)sizeof *steps;
+  checkpoint_manager_save_settle(
+      to, tsl_checkpoint_block(to->writer, TSL_BLOCK_WALK, 0, (int64_t)sizeof *cursor + bytes));
+  checkpoint_manager_save_put(to, cursor, (int64_t)sizeof *cursor);
+  checkpoint_manager_save_put(to, steps, bytes);
+}
+
 static void begin_tiles(void *state, const int64_t *tiles, int64_t n, int64_t bytes) {
   sink *to = state;
   checkpoint_manager_save_add(to, TSL_BLOCK_TILES, 0, tiles, n * (int64_t)sizeof *tiles);
@@ -255,6 +269,7 @@ tsl_err tsl_checkpoints_save(tsl_session *s, tsl_out *out, const tsl_phase *phas
     if (is_list(&s->problem.fields[f])) TSL_TRY(gather_list(s, phase, f, owner, &to));
   if (s->family->shape == TSL_WAVE)
     TSL_TRY(tsl_checkpoints_save_tiles(s, &(tsl_checkpoints_sink){&to, begin_tiles, put_tile}));
+  if (s->rank == 0) add_walk(s, &to);
   if (to.why.code != TSL_OK) tsl_checkpoints_warn(s, &to.why);
   writer = to.writer;
   to.writer = NULL;

@@ -149,6 +149,20 @@ done:
   return err;
 }
 
+/* A cursor and its steps, or neither. */
+static tsl_err take_walk(const char *name, const blocks *b, tsl_checkpoint *c) {
+  tsl_err err = TSL_OK;
+  const int64_t bytes = b->bytes[TSL_BLOCK_WALK] - (int64_t)sizeof *c->walk;
+  if (b->one[TSL_BLOCK_WALK] == NULL) return TSL_OK;
+  if (bytes < 0 || bytes % (int64_t)sizeof *c->steps != 0)
+    BAD("checkpoint '%s': the solution so far is incomplete", name);
+  c->walk = (const void *)b->one[TSL_BLOCK_WALK];
+  c->steps = (const void *)(b->one[TSL_BLOCK_WALK] + sizeof *c->walk);
+  c->n_steps = bytes / (int64_t)sizeof *c->steps;
+done:
+  return err;
+}
+
 static tsl_err take_lists(const char *name, const blocks *b, int f, tsl_checkpoint *c) {
   tsl_err err = TSL_OK;
   int64_t record = 0, sum = 0, bytes = 0;
@@ -204,6 +218,7 @@ tsl_err tsl_checkpoint_parse(const char *name, char *bytes, int64_t n, tsl_check
   TSL_TRY(take_head(name, &b, c));
   TSL_TRY(check_rows(name, c));
   TSL_TRY(take_tiles(name, &b, c));
+  TSL_TRY(take_walk(name, &b, c));
   TSL_TRY(take_fields(name, &b, c));
 done:
   return err;

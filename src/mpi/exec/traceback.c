@@ -93,7 +93,19 @@ static tsl_err check_signal(const tsl_traceback_break *between) {
 static tsl_err traceback_look_around(const traceback *w, const tsl_traceback_break *between) {
   tsl_err err = TSL_OK;
   TSL_COLLECTIVE_TRY(w->comm, check_signal(between));
-  if (between != NULL && between->on) TSL_TRY(between->look(between->state));
+  if (between != NULL && between->on) TSL_TRY(between->look(between->state, &w->cursor));
+done:
+  return err;
+}
+
+/* Rank 0: from the end of the solution, or where an earlier run had come to. */
+static tsl_err begin_trace(traceback *w, const tsl_traceback_break *between) {
+  tsl_err err = TSL_OK;
+  const tsl_family *family = w->problem->family;
+  TSL_TRY(family->traceback_begin(w->problem, &w->cursor));
+  if (between == NULL || between->n_steps == 0 || family->traceback_resume == NULL) return TSL_OK;
+  TSL_TRY(family->traceback_resume(w->problem, between->from, between->steps, between->n_steps));
+  w->cursor = *between->from;
 done:
   return err;
 }
@@ -111,7 +123,7 @@ tsl_err tsl_traceback(MPI_Comm comm, const tsl_executor *executor, tsl_problem *
   const tsl_family *family = problem->family;
   if (family->traceback_begin == NULL) return TSL_OK;
   TSL_MPI(MPI_Comm_rank(comm, &w.rank));
-  TSL_COLLECTIVE_TRY(comm, w.rank == 0 ? family->traceback_begin(problem, &w.cursor) : TSL_OK);
+  TSL_COLLECTIVE_TRY(comm, w.rank == 0 ? begin_trace(&w, between) : TSL_OK);
   TSL_MPI(MPI_Bcast(&w.cursor, (int)sizeof w.cursor, MPI_BYTE, 0, comm));
   while (w.cursor.lane >= 0) {
     const int owner = owner_of(units, plan, w.cursor.lane);

@@ -30,14 +30,20 @@ typedef struct walking {
   const tsl_record *record;
 } walking;
 
-static tsl_err look_after_walk(void *state) {
+static tsl_err look_after_walk(void *state, const tsl_cursor *cursor) {
   const walking *w = state;
-  return tsl_checkpoints_walk(w->session, w->out, w->record->last, w->record->n_last);
+  return tsl_checkpoints_walk(w->session, w->out, w->record->last, w->record->n_last, cursor);
 }
 
 static tsl_err walk(tsl_session *s, tsl_out *out, const tsl_record *record) {
   walking state = {s, out, record};
-  const tsl_traceback_break between = {&state, look_after_walk, s->checkpoints->on};
+  const tsl_checkpoint_manager *k = s->checkpoints;
+  const tsl_traceback_break between = {.state = &state,
+                                       .look = look_after_walk,
+                                       .on = k->on,
+                                       .from = &k->cursor,
+                                       .steps = (const int64_t(*)[2])k->steps,
+                                       .n_steps = k->n_steps};
   return tsl_traceback(s->comm, &s->executor, &s->problem, s->units.list, &s->plan, &between);
 }
 

@@ -6,7 +6,7 @@
 typedef struct align_band {
   dp_cpu_align *align;
   const tsl_worker *w;
-  int64_t lo, hi, keep_lo;
+  int64_t top, lo, hi, keep_lo; /**< top: first row that the engine knows */
 } align_band;
 
 static int64_t width_of(const align_band *e) {
@@ -21,21 +21,22 @@ static void close_align(void **engine) {
   *engine = NULL;
 }
 
-static tsl_err open_align(void *worker, int64_t lo, int64_t hi, void **engine) {
+static tsl_err open_align(void *worker, const dp_box *cells, void **engine) {
   tsl_err err = TSL_OK;
+  const int64_t top = cells->lo[0], n = cells->hi[0] - top, lo = cells->lo[1], hi = cells->hi[1];
   const tsl_worker *w = worker;
   const dp_params *p = w->dp.c.p;
-  const uint8_t *a = dp_input(&w->dp.c, DP_A), *b = dp_input(&w->dp.c, DP_B);
+  const uint8_t *a = (const uint8_t *)dp_input(&w->dp.c, DP_A) + top, *b = dp_input(&w->dp.c, DP_B);
   align_band *e = NULL;
   *engine = NULL;
   TSL_TRY(tsl_alloc(1, sizeof *e, "band", (void **)&e));
-  *e = (align_band){.w = w, .lo = lo, .hi = hi};
+  *e = (align_band){.w = w, .top = top, .lo = lo, .hi = hi};
   *engine = e;
   if (p->problem == DP_EDIT)
-    TSL_TRY(dp_cpu_edit_open(&w->cpu, p->insert, p->remove, p->replace, a, p->n, b + lo, hi - lo,
-                             p->m, lo, &e->align));
+    TSL_TRY(dp_cpu_edit_open(&w->cpu, p->insert, p->remove, p->replace, a, n, b + lo, hi - lo, p->m,
+                             lo, &e->align));
   else
-    TSL_TRY(dp_cpu_align_open(&w->cpu, (dp_problem)p->problem, &p->scores, a, p->n, b + lo, hi - lo,
+    TSL_TRY(dp_cpu_align_open(&w->cpu, (dp_problem)p->problem, &p->scores, a, n, b + lo, hi - lo,
                               p->m, lo, &e->align));
   dp_cpu_align_begin(e->align);
 done:
@@ -48,19 +49,23 @@ static tsl_err tile_align(void *engine, int64_t lo, int64_t hi, const void *left
   align_band *e = engine;
   (void)window; /* the table is made by plain loops */
   if (keep) e->keep_lo = lo;
-  return dp_cpu_align_tile(e->align, lo, hi, left, right, keep);
+  return dp_cpu_align_tile(e->align, lo - e->top, hi - e->top, left, right, keep);
 }
 
-static int64_t dp_band_align_keep_bytes(const void *engine, int64_t rows) {
-  const align_band *e = engine;
-  return dp_cpu_align_keep_bytes(&e->w->cpu, rows, width_of(e));
+static int64_t dp_band_align_keep_bytes(const void *worker, int64_t rows, int64_t columns) {
+  return dp_cpu_align_keep_bytes(&((const tsl_worker *)worker)->cpu, rows, columns);
 }
 
 /* ---- state: H, then F */
 
+/** Weighted edit distances have no F. */
+static int64_t state_bytes_align(const dp_params *p, int64_t columns) {
+  return dp_state_bytes(p, columns) / (p->problem == DP_EDIT ? 2 : 1);
+}
+
 static tsl_err dp_band_align_state_get(void *engine, void *state) {
   const align_band *e = engine;
-  memset(state, 0, (size_t)dp_state_bytes(e->w->dp.c.p, width_of(e)));
+  memset(state, 0, (size_t)state_bytes_align(e->w->dp.c.p, width_of(e)));
   dp_cpu_align_row_get(e->align, state, (int32_t *)state + width_of(e));
   return TSL_OK;
 }
@@ -78,13 +83,13 @@ static tsl_err trace_align(void *engine, tsl_cursor *cursor, dp_steps *steps) {
   tsl_err err = TSL_OK;
   const align_band *e = engine;
   int64_t *at = cursor->at, n = 0;
-  dp_place place = {.row = at[0], .column = at[1] - e->lo, .state = (int32_t)at[2]};
-  const int64_t room = place.row - e->keep_lo + place.column;
+  dp_place place = {.row = at[0] - e->top, .column = at[1] - e->lo, .state = (int32_t)at[2]};
+  const int64_t room = at[0] - e->keep_lo + place.column;
   uint8_t *directions = NULL;
   TSL_TRY(tsl_alloc(room, 1, "steps", (void **)&directions));
   TSL_TRY(dp_cpu_align_trace(e->align, &place, directions, room, &n));
   TSL_TRY(dp_steps_alignment(&e->w->dp.c, directions, n, at[0], at[1], steps));
-  at[0] = place.row, at[1] = e->lo + place.column, at[2] = place.state;
+  at[0] = e->top + place.row, at[1] = e->lo + place.column, at[2] = place.state;
   if (place.done) cursor->lane = -1;
 done:
   tsl_free(directions);
@@ -119,7 +124,7 @@ const dp_band_engine dp_engine_align_cpu = {
     .close = close_align,
     .tile = tile_align,
     .keep_bytes = dp_band_align_keep_bytes,
-    .state_bytes = dp_state_bytes,
+    .state_bytes = state_bytes_align,
     .state_get = dp_band_align_state_get,
     .state_put = dp_band_align_state_put,
     .trace = trace_align,

@@ -5,7 +5,7 @@
 typedef struct bits_band {
   dp_cpu_bits *bits;
   const tsl_worker *w;
-  int64_t lo, hi, row, keep_lo;
+  int64_t top, lo, hi, row, keep_lo; /**< top: first row that the engine knows */
 } bits_band;
 
 static dp_problem problem_of(const bits_band *e) {
@@ -20,16 +20,17 @@ static void close_bits(void **engine) {
   *engine = NULL;
 }
 
-static tsl_err open_bits(void *worker, int64_t lo, int64_t hi, void **engine) {
+static tsl_err open_bits(void *worker, const dp_box *cells, void **engine) {
   tsl_err err = TSL_OK;
+  const int64_t top = cells->lo[0], n = cells->hi[0] - top, lo = cells->lo[1], hi = cells->hi[1];
   const tsl_worker *w = worker;
-  const uint8_t *a = dp_input(&w->dp.c, DP_A), *b = dp_input(&w->dp.c, DP_B);
+  const uint8_t *a = (const uint8_t *)dp_input(&w->dp.c, DP_A) + top, *b = dp_input(&w->dp.c, DP_B);
   bits_band *e = NULL;
   *engine = NULL;
   TSL_TRY(tsl_alloc(1, sizeof *e, "band", (void **)&e));
-  *e = (bits_band){.w = w, .lo = lo, .hi = hi};
+  *e = (bits_band){.w = w, .top = top, .lo = lo, .hi = hi};
   *engine = e;
-  TSL_TRY(dp_cpu_bits_open(&w->cpu, problem_of(e), a, w->dp.c.p->n, b + lo, hi - lo, &e->bits));
+  TSL_TRY(dp_cpu_bits_open(&w->cpu, problem_of(e), a, n, b + lo, hi - lo, &e->bits));
   dp_cpu_bits_begin(e->bits);
 done:
   if (err != TSL_OK) close_bits(engine);
@@ -42,12 +43,12 @@ static tsl_err tile_bits(void *engine, int64_t lo, int64_t hi, const void *left,
   (void)window; /* the table is made by plain loops */
   e->row = hi;
   if (keep) e->keep_lo = lo;
-  return dp_cpu_bits_tile(e->bits, lo, hi, left, right, keep);
+  return dp_cpu_bits_tile(e->bits, lo - e->top, hi - e->top, left, right, keep);
 }
 
-static int64_t keep_bits(const void *engine, int64_t rows) {
-  const bits_band *e = engine;
-  return dp_cpu_bits_keep_bytes(&e->w->cpu, problem_of(e), rows, e->hi - e->lo);
+static int64_t keep_bits(const void *worker, int64_t rows, int64_t columns) {
+  const tsl_worker *w = worker;
+  return dp_cpu_bits_keep_bytes(&w->cpu, (dp_problem)w->dp.c.p->problem, rows, columns);
 }
 
 static tsl_err dp_band_bits_state_get(void *engine, void *state) {
@@ -66,13 +67,14 @@ static tsl_err trace_bits(void *engine, tsl_cursor *cursor, dp_steps *steps) {
   tsl_err err = TSL_OK;
   const bits_band *e = engine;
   const int64_t from[2] = {cursor->at[0], cursor->at[1]};
-  int64_t row = from[0], column = from[1] - e->lo, n = 0;
-  const int64_t room = row - e->keep_lo < column ? row - e->keep_lo : column;
+  int64_t row = from[0] - e->top, column = from[1] - e->lo, n = 0;
+  const int64_t rows = from[0] - e->keep_lo, room = rows < column ? rows : column;
   dp_pair *pairs = NULL;
   TSL_TRY(tsl_alloc(room, sizeof *pairs, "pairs", (void **)&pairs));
   TSL_TRY(dp_cpu_bits_trace(e->bits, &row, &column, pairs, room, &n));
-  cursor->at[0] = row, cursor->at[1] = e->lo + column;
-  TSL_TRY(dp_steps_pairs(&e->w->dp.c, pairs, n, e->lo, from, cursor->at, steps));
+  cursor->at[0] = e->top + row, cursor->at[1] = e->lo + column;
+  TSL_TRY(
+      dp_steps_pairs(&e->w->dp.c, pairs, n, (int64_t[]){e->top, e->lo}, from, cursor->at, steps));
 done:
   tsl_free(pairs);
   return err;

@@ -45,8 +45,9 @@ static void begin_plain(plain_band *e) {
   for (int64_t c = 0; c < width_of(e) && e->f != NULL; c++) e->f[c] = DP_MINUS_INFINITY;
 }
 
-static tsl_err open_plain(void *worker, int64_t lo, int64_t hi, void **engine) {
+static tsl_err open_plain(void *worker, const dp_box *cells, void **engine) {
   tsl_err err = TSL_OK;
+  const int64_t lo = cells->lo[1], hi = cells->hi[1];
   const tsl_worker *w = worker;
   plain_band *e = NULL;
   *engine = NULL;

@@ -40,11 +40,12 @@ static tsl_err try_band(tsl_worker *w, const tsl_unit *units, int64_t n, tsl_par
   const bool guess = c->p->problem == DP_LOCAL && c->p->mode != DP_TABLE;
   const int64_t rows = units[0].hi[0] - units[0].lo[0], from = units[0].lo[1];
   const int64_t size = dp_edge_size(c->p, rows), top = guess ? units[0].lo[0] : 0;
+  const dp_box cells = {{0, from}, {c->p->n, units[n - 1].hi[1]}};
   double start = 0;
   void *engine = NULL, *left = NULL, *right = NULL;
   TSL_TRY(tsl_alloc(size, 1, "edge", &left));
   TSL_TRY(tsl_alloc(size, 1, "edge", &right));
-  TSL_TRY(w->dp.bands.engine->open(w, from, units[n - 1].hi[1], &engine));
+  TSL_TRY(w->dp.bands.engine->open(w, &cells, &engine));
   if (guess) TSL_TRY(put_guess(w, engine, units, units[n - 1].hi[1] - from, left));
   start = tsl_cpu_seconds();
   TSL_TRY(w->dp.bands.engine->tile(engine, top, top + rows, from > 0 ? left : NULL, right, false,

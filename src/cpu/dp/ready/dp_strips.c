@@ -99,7 +99,8 @@ static tsl_err strip_open(const dp_strips *strips, int64_t s, strip **out) {
   t->problem.fields[DP_B].data = whole->fields[DP_B].data;
   dp_context_set(&t->w.dp.c, &t->problem, &t->w, &dp_memory_host, NULL);
   t->w.cpu = strips->w->cpu;
-  TSL_TRY(strips->engine->open(&t->w, t->at.columns[0], t->at.columns[1], &t->engine));
+  TSL_TRY(strips->engine->open(&t->w, &(dp_box){{0, t->at.columns[0]}, {t->p.n, t->at.columns[1]}},
+                               &t->engine));
   TSL_TRY(put_top(strips, t, strips->sides[s].corner));
   *out = t;
   t = NULL;

@@ -2,11 +2,6 @@
 #include "dp_affine_band.cuh"
 
 /* H, then F, of the real columns; what stands right of them reaches no column of the band. */
-void dp_affine_forget(dp_affine *b) {
-  tsl_gpu_release(&b->card->memory, &b->history);
-  b->kept_lo = b->kept_hi = 0;
-}
-
 tsl_err dp_affine_state_get(dp_affine *b, void *state) {
   tsl_err err = TSL_OK;
   const size_t half = (size_t)(4 * b->m);

@@ -267,11 +267,6 @@ done:
 }
 
 /* Words of real columns; what stands right of them reaches no column of the band. */
-void dp_bits_forget(dp_bits *b) {
-  tsl_gpu_release(&b->card->memory, &b->history);
-  b->kept_lo = b->kept_hi = 0;
-}
-
 /* Parts lie stride apart in the band, without gaps in a state. */
 static tsl_err move_state(dp_bits *b, char *state, bool get) {
   tsl_err err = TSL_OK;

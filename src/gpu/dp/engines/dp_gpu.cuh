@@ -157,7 +157,6 @@ tsl_err dp_bits_trace(dp_bits *band, int64_t *row, int64_t *column, dp_pair *pai
 tsl_err dp_bits_trace_host(dp_bits *band, int64_t *row, int64_t *column, dp_pair *pairs,
                            int64_t room, int64_t *count);
 /** Give back what was kept for the way back. */
-void dp_bits_forget(dp_bits *band);
 
 /* ------------------------------------------------------------------- alignment with affine gaps */
 
@@ -245,7 +244,6 @@ tsl_err dp_affine_trace(dp_affine *band, dp_place *place, uint8_t *steps, int64_
 /** The same by the host, which gets all directions of the tile first. */
 tsl_err dp_affine_trace_host(dp_affine *band, dp_place *place, uint8_t *steps, int64_t room,
                              int64_t *count);
-void dp_affine_forget(dp_affine *band);
 
 /* ------------------------------------------------ weighted edit distance, dynamic time warping */
 
@@ -299,7 +297,6 @@ tsl_err dp_grid_trace(dp_grid *band, int64_t *row, int64_t *column, uint8_t *ste
 /** The same by the host, which gets all ways of the tile first. */
 tsl_err dp_grid_trace_host(dp_grid *band, int64_t *row, int64_t *column, uint8_t *steps,
                            int64_t room, int64_t *count);
-void dp_grid_forget(dp_grid *band);
 
 /* ----------------------------------------------------------------------------------- intervals */
 

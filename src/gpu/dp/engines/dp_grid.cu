@@ -267,11 +267,6 @@ int64_t dp_grid_state_bytes(const dp_grid *b) {
   return b->m * dp_grid_value_bytes(b);
 }
 
-void dp_grid_forget(dp_grid *b) {
-  tsl_gpu_release(&b->card->memory, &b->ways);
-  b->kept_lo = b->kept_hi = 0;
-}
-
 tsl_err dp_grid_state_get(dp_grid *b, void *state) {
   tsl_err err = TSL_OK;
   TSL_CUDA_TRY(cudaMemcpyAsync(state, b->line[b->now].data, (size_t)dp_grid_state_bytes(b),

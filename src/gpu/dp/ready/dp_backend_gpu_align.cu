@@ -4,7 +4,7 @@
 typedef struct align_band {
   dp_affine *align;
   dp_worker *w;
-  int64_t lo, hi, keep_lo;
+  int64_t top, lo, hi, keep_lo; /* top: first row that the engine knows */
 } align_band;
 
 static void close_align(void **engine) {
@@ -15,8 +15,9 @@ static void close_align(void **engine) {
   *engine = NULL;
 }
 
-static tsl_err open_align(void *worker, int64_t lo, int64_t hi, void **engine) {
+static tsl_err open_align(void *worker, const dp_box *cells, void **engine) {
   tsl_err err = TSL_OK;
+  const int64_t top = cells->lo[0], lo = cells->lo[1], hi = cells->hi[1];
   dp_worker *w = (dp_worker *)worker;
   const dp_params *p = w->dp.c.p;
   align_band *e = NULL;
@@ -24,11 +25,13 @@ static tsl_err open_align(void *worker, int64_t lo, int64_t hi, void **engine) {
   TSL_TRY(tsl_alloc(1, sizeof *e, "band", (void **)&e));
   *engine = e;
   e->w = w;
+  e->top = top;
   e->lo = lo;
   e->hi = hi;
-  TSL_TRY(dp_affine_open(
-      &w->card, (dp_problem)p->problem, &p->scores, (const uint8_t *)dp_input(&w->dp.c, DP_A), p->n,
-      (const uint8_t *)dp_input(&w->dp.c, DP_B) + lo, hi - lo, p->m, lo, 0, &e->align));
+  TSL_TRY(dp_affine_open(&w->card, (dp_problem)p->problem, &p->scores,
+                         (const uint8_t *)dp_input(&w->dp.c, DP_A) + top, cells->hi[0] - top,
+                         (const uint8_t *)dp_input(&w->dp.c, DP_B) + lo, hi - lo, p->m, lo, 0,
+                         &e->align));
 done:
   if (err != TSL_OK) close_align(engine);
   return err;
@@ -38,12 +41,12 @@ static tsl_err tile_align(void *engine, int64_t lo, int64_t hi, const void *left
                           bool keep, dp_window) {
   align_band *e = (align_band *)engine;
   if (keep) e->keep_lo = lo;
-  return dp_affine_tile(e->align, lo, hi, (const int32_t *)left, (int32_t *)right, keep);
+  return dp_affine_tile(e->align, lo - e->top, hi - e->top, (const int32_t *)left, (int32_t *)right,
+                        keep);
 }
 
-static int64_t dp_backend_gpu_align_keep_bytes(const void *engine, int64_t rows) {
-  const align_band *e = (const align_band *)engine;
-  return dp_affine_keep_bytes(rows, e->hi - e->lo);
+static int64_t dp_backend_gpu_align_keep_bytes(const void *, int64_t rows, int64_t columns) {
+  return dp_affine_keep_bytes(rows, columns);
 }
 
 static tsl_err dp_backend_gpu_align_state_get(void *engine, void *state) {
@@ -51,31 +54,28 @@ static tsl_err dp_backend_gpu_align_state_get(void *engine, void *state) {
 }
 
 static tsl_err dp_backend_gpu_align_state_put(void *engine, int64_t row, const void *state) {
-  return dp_affine_state_put(((align_band *)engine)->align, row, state);
+  align_band *e = (align_band *)engine;
+  return dp_affine_state_put(e->align, row - e->top, state);
 }
 
 static tsl_err trace_align(void *engine, tsl_cursor *cursor, dp_steps *steps) {
   tsl_err err = TSL_OK;
   align_band *e = (align_band *)engine;
   int64_t *at = cursor->at, n = 0;
-  dp_place place = {at[0], at[1] - e->lo, (int32_t)at[2], 0};
-  const int64_t room = place.row - e->keep_lo + place.column;
+  dp_place place = {at[0] - e->top, at[1] - e->lo, (int32_t)at[2], 0};
+  const int64_t room = at[0] - e->keep_lo + place.column;
   uint8_t *directions = NULL;
   TSL_TRY(tsl_alloc(room, 1, "steps", (void **)&directions));
   TSL_TRY(e->w->dp.c.p->host ? dp_affine_trace_host(e->align, &place, directions, room, &n)
                              : dp_affine_trace(e->align, &place, directions, room, &n));
   TSL_TRY(dp_steps_alignment(&e->w->dp.c, directions, n, at[0], at[1], steps));
-  at[0] = place.row;
+  at[0] = e->top + place.row;
   at[1] = e->lo + place.column;
   at[2] = place.state;
   if (place.done) cursor->lane = -1;
 done:
   tsl_free(directions);
   return err;
-}
-
-static void forget_align(void *engine) {
-  dp_affine_forget(((align_band *)engine)->align);
 }
 
 static tsl_err goal_align(void *engine, bool last, double *goal) {
@@ -134,7 +134,6 @@ const dp_band_engine dp_engine_align = {open_align,
                                         dp_backend_gpu_align_state_get,
                                         dp_backend_gpu_align_state_put,
                                         trace_align,
-                                        forget_align,
                                         goal_align,
                                         best_align,
                                         best_put_align,

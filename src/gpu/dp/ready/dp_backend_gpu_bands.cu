@@ -44,12 +44,13 @@ tsl_err dp_gpu_trial_open(dp_worker *w, const tsl_unit *units, int64_t n, int64_
   tsl_err err = TSL_OK;
   tsl_gpu_buffer *left = &w->stages.trial_left, *right = &w->stages.trial_right;
   const int64_t size = dp_edge_size(w->dp.c.p, rows), lo = units[0].lo[1], hi = units[n - 1].hi[1];
+  const dp_box cells = {{0, lo}, {w->dp.c.p->n, hi}};
   *t = dp_trial_gpu{};
   t->row = w->dp.c.p->problem == DP_LOCAL && w->dp.c.table < 0 ? units[0].lo[0] : 0;
   TSL_TRY(tsl_gpu_reserve(&w->card.memory, left, size, "edge"));
   TSL_TRY(tsl_gpu_reserve(&w->card.memory, right, size, "edge"));
   TSL_CUDA_TRY(cudaMemsetAsync(left->data, 0, (size_t)size, w->card.stream));
-  TSL_TRY(w->dp.bands.engine->open(w, lo, hi, &t->engine));
+  TSL_TRY(w->dp.bands.engine->open(w, &cells, &t->engine));
   if (t->row > 0) TSL_TRY(begin_at(w, t->engine, hi - lo, t->row));
   if (lo > 0) t->left = left->data;
 done:

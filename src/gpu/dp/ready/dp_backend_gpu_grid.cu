@@ -4,7 +4,7 @@
 typedef struct grid_band {
   dp_grid *grid;
   dp_worker *w;
-  int64_t lo, hi, keep_lo;
+  int64_t top, lo, hi, keep_lo; /* top: first row that the engine knows */
 } grid_band;
 
 static void close_grid(void **engine) {
@@ -15,8 +15,9 @@ static void close_grid(void **engine) {
   *engine = NULL;
 }
 
-static tsl_err open_grid(void *worker, int64_t lo, int64_t hi, void **engine) {
+static tsl_err open_grid(void *worker, const dp_box *cells, void **engine) {
   tsl_err err = TSL_OK;
+  const int64_t top = cells->lo[0], n = cells->hi[0] - top, lo = cells->lo[1], hi = cells->hi[1];
   dp_worker *w = (dp_worker *)worker;
   const dp_params *p = w->dp.c.p;
   grid_band *e = NULL;
@@ -24,16 +25,18 @@ static tsl_err open_grid(void *worker, int64_t lo, int64_t hi, void **engine) {
   TSL_TRY(tsl_alloc(1, sizeof *e, "band", (void **)&e));
   *engine = e;
   e->w = w;
+  e->top = top;
   e->lo = lo;
   e->hi = hi;
   if (p->problem == DP_DTW)
-    TSL_TRY(dp_grid_open_dtw(&w->card, (tsl_type)p->type, p->square != 0, dp_input(&w->dp.c, DP_A),
-                             p->n, (const char *)dp_input(&w->dp.c, DP_B) + lo * w->dp.c.bytes,
-                             hi - lo, lo, &e->grid));
+    TSL_TRY(dp_grid_open_dtw(&w->card, (tsl_type)p->type, p->square != 0,
+                             (const char *)dp_input(&w->dp.c, DP_A) + top * w->dp.c.bytes, n,
+                             (const char *)dp_input(&w->dp.c, DP_B) + lo * w->dp.c.bytes, hi - lo,
+                             lo, &e->grid));
   else
     TSL_TRY(dp_grid_open_edit(
-        &w->card, p->insert, p->remove, p->replace, (const uint8_t *)dp_input(&w->dp.c, DP_A), p->n,
-        (const uint8_t *)dp_input(&w->dp.c, DP_B) + lo, hi - lo, p->m, lo, &e->grid));
+        &w->card, p->insert, p->remove, p->replace, (const uint8_t *)dp_input(&w->dp.c, DP_A) + top,
+        n, (const uint8_t *)dp_input(&w->dp.c, DP_B) + lo, hi - lo, p->m, lo, &e->grid));
 done:
   if (err != TSL_OK) close_grid(engine);
   return err;
@@ -43,12 +46,11 @@ static tsl_err tile_grid(void *engine, int64_t lo, int64_t hi, const void *left,
                          bool keep, dp_window) {
   grid_band *e = (grid_band *)engine;
   if (keep) e->keep_lo = lo;
-  return dp_grid_tile(e->grid, lo, hi, left, right, keep);
+  return dp_grid_tile(e->grid, lo - e->top, hi - e->top, left, right, keep);
 }
 
-static int64_t dp_backend_gpu_grid_keep_bytes(const void *engine, int64_t rows) {
-  const grid_band *e = (const grid_band *)engine;
-  return dp_grid_keep_bytes(rows, e->hi - e->lo);
+static int64_t dp_backend_gpu_grid_keep_bytes(const void *, int64_t rows, int64_t columns) {
+  return dp_grid_keep_bytes(rows, columns);
 }
 
 /* Weighted edit distances have no F. */
@@ -61,14 +63,15 @@ static tsl_err dp_backend_gpu_grid_state_get(void *engine, void *state) {
 }
 
 static tsl_err dp_backend_gpu_grid_state_put(void *engine, int64_t row, const void *state) {
-  return dp_grid_state_put(((grid_band *)engine)->grid, row, state);
+  grid_band *e = (grid_band *)engine;
+  return dp_grid_state_put(e->grid, row - e->top, state);
 }
 
 static tsl_err trace_grid(void *engine, tsl_cursor *cursor, dp_steps *steps) {
   tsl_err err = TSL_OK;
   grid_band *e = (grid_band *)engine;
-  int64_t *at = cursor->at, row = at[0], column = at[1] - e->lo, n = 0;
-  const int64_t room = row - e->keep_lo + column;
+  int64_t *at = cursor->at, row = at[0] - e->top, column = at[1] - e->lo, n = 0;
+  const int64_t room = at[0] - e->keep_lo + column;
   uint8_t *directions = NULL;
   TSL_TRY(tsl_alloc(room, 1, "steps", (void **)&directions));
   TSL_TRY(e->w->dp.c.p->host ? dp_grid_trace_host(e->grid, &row, &column, directions, room, &n)
@@ -76,15 +79,11 @@ static tsl_err trace_grid(void *engine, tsl_cursor *cursor, dp_steps *steps) {
   TSL_TRY(e->w->dp.c.p->problem == DP_DTW
               ? dp_steps_cells(directions, n, at[0], at[1], steps)
               : dp_steps_alignment(&e->w->dp.c, directions, n, at[0], at[1], steps));
-  at[0] = row;
+  at[0] = e->top + row;
   at[1] = e->lo + column;
 done:
   tsl_free(directions);
   return err;
-}
-
-static void forget_grid(void *engine) {
-  dp_grid_forget(((grid_band *)engine)->grid);
 }
 
 static tsl_err goal_grid(void *engine, bool last, double *goal) {
@@ -100,7 +99,6 @@ const dp_band_engine dp_engine_grid = {open_grid,
                                        dp_backend_gpu_grid_state_get,
                                        dp_backend_gpu_grid_state_put,
                                        trace_grid,
-                                       forget_grid,
                                        goal_grid,
                                        NULL,
                                        NULL,

@@ -104,8 +104,9 @@ static tsl_err open_cells(table_band *e) {
                           &e->grid);
 }
 
-static tsl_err open_table(void *worker, int64_t lo, int64_t hi, void **engine) {
+static tsl_err open_table(void *worker, const dp_box *cells, void **engine) {
   tsl_err err = TSL_OK;
+  const int64_t lo = cells->lo[1], hi = cells->hi[1];
   dp_worker *w = (dp_worker *)worker;
   table_band *e = NULL;
   const int32_t corner = (int32_t)dp_boundary(w->dp.c.p, lo, false);
@@ -261,7 +262,17 @@ static tsl_err best_put_table(void *engine, const int64_t best[3]) {
   return dp_gpu_align_best_put(e->align, e->lo, best);
 }
 
-const dp_band_engine dp_engine_table = {
-    open_table,      close_table,     tile_table, NULL, dp_state_bytes,
-    state_get_table, state_put_table, NULL,       NULL, goal_table,
-    best_table,      best_put_table,  NULL,       NULL, NULL};
+const dp_band_engine dp_engine_table = {open_table,
+                                        close_table,
+                                        tile_table,
+                                        NULL,
+                                        dp_state_bytes,
+                                        state_get_table,
+                                        state_put_table,
+                                        NULL,
+                                        goal_table,
+                                        best_table,
+                                        best_put_table,
+                                        NULL,
+                                        NULL,
+                                        NULL};

@@ -1,0 +1,45 @@
+/**
+ * @file dp_space.h
+ * What a recovery within little memory needs and what it costs: estimates, before any work.
+ *
+ * A table is filled once, and some rows (states) are kept on the way. The way back fills what lies
+ * between two of them again, left of where it comes in, by halves: of a region whose decisions do
+ * not fit, the half without the path's end is filled and its edge kept, then the other half is a
+ * region of its own, then the rest of the first (dp_bands_region.h). An edge of n letters needs as
+ * many bytes as the state of n letters.
+ */
+#ifndef TSL_FAM_DP_SPACE_H
+#define TSL_FAM_DP_SPACE_H
+
+#include "dp.h"
+
+TSL_C_BEGIN
+
+enum { DP_SPACE_LEAST = 64 /**< rows and columns of a region that is not halved any more */ };
+
+/** Bits of decisions of one cell. */
+double dp_space_cell_bits(const dp_params *p);
+
+/** Bytes of one column's state; as many of a wavefront's edge for a row. */
+double dp_space_state_bytes(const dp_params *p);
+
+/** Rows of a wavefront's columns that are kept at most within so many bytes: as many as half of
+ *  them holds, or 1; 0: what lies between them would not fit the rest.
+ *  @param[in] edges  the left edge of all rows is kept beside them */
+double dp_space_rows(const dp_params *p, int64_t columns, bool edges, double bytes);
+
+/** A wavefront on so many ranks, with so many bytes of memory on each. */
+typedef struct dp_space {
+  bool fits;
+  bool halves; /**< regions are halved */
+  double
+      least; /**< stages from which on the decisions of one fit half of the memory; at most most */
+  double most; /**< stages whose rows fit */
+  double
+      work; /**< cells computed, of those of the table: about, where a path ends in the corners */
+} dp_space;
+
+dp_space dp_space_plan(const dp_params *p, int64_t ranks, double bytes);
+
+TSL_C_END
+#endif

@@ -1,0 +1,140 @@
+#!/usr/bin/env python3
+"""Solutions within little memory: the same bytes as with all decisions kept, down to a few rows; refused below.
+
+usage: dp_space.py TESELA [--fast] [ONLY]
+
+Common subsequences, edit distances of unit and other costs, global and local alignments, their free ends and warpings of
+ragged shapes (long and narrow, wide and short), with memories from all decisions to the least that fits, so that regions
+are halved once, twice and many times; on 1, 2, 3 and 5 ranks. A run that is killed while it recovers a solution, and goes
+on from there on other ranks, gives the same too.
+"""
+import os
+import re
+import signal
+import time
+
+import harness
+from harness import check, np
+from dp_truth import letters, mutated
+from interrupted import compare_contents, contents, members
+
+suite = harness.Suite(__doc__, jobs=4)
+FAST = suite.fast
+AFFINE = {"scores": {"match": 2, "mismatch": -3, "open": 5, "extend": 2}}
+PROBLEMS = {
+    "lcs": {"problem": "lcs", "band": "off"},
+    "unit edit": {"problem": "edit", "band": "off"},
+    "weighted edit": {"problem": "edit", "band": "off", "edit": {"insert": 3, "delete": 2, "substitute": 4}},
+    "global": {"problem": "global", "band": "off", **AFFINE},
+    "local": {"problem": "local", **AFFINE},
+    "overlap": {"problem": "global", "free_ends": ["a_begin", "b_end"], **AFFINE},
+    "read": {"problem": "edit", "free_ends": ["b_begin", "b_end"]},
+    "dtw": {"problem": "dtw", "type": "f64"},
+    "dtw f32": {"problem": "dtw", "type": "f32", "distance": "square"},
+}
+# Letters of a and b: square, tall, wide, and ends that are no multiple of anything.
+SHAPES = [(2500, 2500), (4111, 701), (530, 5003), (1999, 3001)]
+
+
+def inputs(name, shape, seed):
+    rng = np.random.default_rng(seed)
+    if name.startswith("dtw"):
+        for letter, n in zip("ab", shape):
+            np.savetxt(suite.path(letter + ".csv"), np.cumsum(rng.integers(-9, 10, n)), fmt="%d")
+        return {"a": {"file": "a.csv"}, "b": {"file": "b.csv"}}
+    short = letters(rng, min(shape))
+    near = mutated(rng, short, 0.2)
+    near += letters(rng, max(shape) - len(near)) if len(near) < max(shape) else ""
+    a, b = (short, near) if shape[0] < shape[1] else (near, short)
+    suite.write("pair.fasta", f">a\n{a}\n>b\n{b}\n")
+    return {"alphabet": "dna", "a": {"file": "pair.fasta"}, "b": {"file": "pair.fasta", "record": 2}}
+
+
+def tree_of(name, sources, memory, **run):
+    return {"family": "dp", "run": {"device": "cpu", "threads": 1, "ranks": "all", **run},
+            "dp": {**PROBLEMS[name], "mode": "recover", "memory": memory, **sources}}
+
+
+def solved(name, sources, memory, ranks=None):
+    with suite.result(tree_of(name, sources, memory), ranks=ranks, timeout=300) as file:
+        made = harness.datasets(file)
+        made.update({f"line {k}": np.asarray(v) for k, v in file["results"].attrs.items()})
+    return made
+
+
+def least(name, sources, ranks=None):
+    """KiB that a refusal says are enough; 64, the least that the key takes, where these are."""
+    run = suite.run(["plan", suite.deck("refused.yaml", tree_of(name, sources, "64 KiB"))], ranks)
+    if run.status == 0:
+        return 64
+    found = re.search(r"about ([\d.]+) (B|KiB|MiB) is needed", run.err)
+    check(run.status == 2 and "dp.memory" in run.err and found, run.tail())
+    return float(found[1]) * {"B": 1 / 1024, "KiB": 1, "MiB": 1024}[found[2]]
+
+
+def same(name, shape, seed, ranks):
+    """The memories are the least that is enough and a few times as much."""
+    sources = inputs(name, shape, seed)
+    whole = solved(name, sources, "1 GiB")
+    for n_ranks in ranks:
+        enough = least(name, sources, n_ranks)
+        for times in (1.02, 4) if FAST else (1.02, 1.5, 3, 8, 30):
+            made = solved(name, sources, f"{int(1024 * enough * times) + 1} B", n_ranks)
+            harness.check_same(whole, made)
+    return f"{enough:.3g} KiB are enough for {shape[0]} x {shape[1]}"
+
+
+def killed(name, ranks, others, number):
+    """While the solution is recovered; the rest of it on other ranks."""
+    sources = inputs(name, (20011, 19997), 5)
+    tree = tree_of(name, sources, f"{int(3 * 1024 * least(name, sources, max(ranks or 1, others or 1)))} B", checkpoint=0.05)
+    deck = suite.deck("walk.yaml", tree)
+    truth, out = suite.path("truth.h5"), suite.path("walk.h5")
+    check(suite.run(["run", deck, "-o", truth]).status == 0, "no truth")
+    began = time.time()
+    process = suite.start(["run", deck, "-o", out], ranks,
+                          env={"TSL_TEST_SLOW": "+0.2", "TSL_TEST_CHECKPOINTS": "prompt"})
+    patience = harness.Patience(100)
+    while steps_saved(out) < 2:
+        check(process.poll() is None and not patience.over(), "no checkpoint of a part of the solution")
+        time.sleep(0.01)
+    for pid, title in members(process.pid):
+        if title == os.path.basename(suite.binary)[:15]:
+            os.kill(pid, number)
+    suite.finish(process, began, 200)
+    run = suite.run(["run", deck, "-o", out, "--restart", out], others)
+    check(run.status == 0 and "the rest of the solution is left to recover" in run.out, run.tail())
+    compare_contents(name, contents(out), contents(truth))
+
+
+def steps_saved(out):
+    """Of the checkpoints that are whole."""
+    most = 0
+    for slot in "01":
+        try:
+            with open(f"{out}.ckpt.{slot}", "rb") as file:
+                data = file.read()
+        except FileNotFoundError:
+            continue
+        at = 8
+        while at + 16 <= len(data) - 8:
+            tag = int(np.frombuffer(data[at:at + 4], np.int32)[0])
+            size = int(np.frombuffer(data[at + 8:at + 16], np.int64)[0])
+            if tag == WALK:
+                most = max(most, (size - 64) // 16)
+            at += 16 + (size + 7) // 8 * 8
+    return most
+
+
+WALK = 10  # TSL_BLOCK_WALK
+for count, name in enumerate(PROBLEMS):
+    for k, shape in enumerate(SHAPES):
+        if not FAST or k == count % len(SHAPES):
+            ranks = (None, 2, 3, 5) if not FAST or count % 3 == 0 else (None,)
+            suite.case(f"{name}, {shape[0]} x {shape[1]}", same, name, shape, count + k, ranks)
+suite.case("killed in the walk, global, 1 rank, then 2", killed, "global", None, 2, signal.SIGKILL)
+if not FAST:
+    suite.case("stopped in the walk, local, 3 ranks, then 1", killed, "local", 3, None, signal.SIGTERM)
+    suite.case("killed in the walk, dtw, 2 ranks, then 3", killed, "dtw", 2, 3, signal.SIGKILL)
+    suite.case("stopped in the walk, lcs, 1 rank, then 1", killed, "lcs", None, None, signal.SIGTERM)
+suite.end()
