@@ -48,6 +48,7 @@ def write(name, seqs, tag):
 
 
 def deck(a, b, function, output="paired", alphabet="dna", **keys):
+    write("a.fa", a, "q")
     section = {"function": function, "output": output, "input": {"file": "a.fa", "alphabet": alphabet}, **keys}
     if b is not None:
         write("b.fa", b, "r")
@@ -333,7 +334,7 @@ def refused_case():
         tree = deck(a, b, "edit", alignment="x.sam")
         suite.write("b.fa", "".join(f">{name}\n{s}\n" for name, s in zip(names, b)))
         refused(["tri.alignment", f"'{names[0 if names[2] else 1]}'", f"'{names[2]}'", ".paf"], tree)
-        tree["tri"]["alignment"] = suite.path(f"named.paf")
+        tree["tri"]["alignment"] = suite.path("named.paf")
         done = suite.run(["run", suite.deck("named.yaml", tree), "-o", suite.path("named.h5"), "--overwrite"])
         check(done.status == 0, done.tail())
     there = suite.write("there.sam", "mine\n")

@@ -389,8 +389,9 @@ static tsl_err test(const char *what) {
     TSL_TRY(test_ref());
     if (effort != TINY) TSL_TRY(test_batches());
   } else
-    TSL_FAIL(TSL_ERR_USAGE, "usage: test_tri_gpu ref|wide|maps|halves|graph|frames|letters|paired|sqrt "
-                            "[--small | --tiny] [--no-cdp]");
+    TSL_FAIL(TSL_ERR_USAGE,
+             "usage: test_tri_gpu ref|wide|maps|halves|graph|frames|letters|paired|sqrt "
+             "[--small | --tiny] [--no-cdp]");
 done:
   return err;
 }

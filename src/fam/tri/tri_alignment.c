@@ -73,12 +73,13 @@ static tsl_err check_names(const tsl_deck *deck, const tsl_problem *problem) {
   if (own->format != TRI_AS_SAM) return TSL_OK;
   TSL_TRY(letters_sam_same(&own->letters, tri_columns_of(p), same));
   if (same[0] >= 0)
-    TSL_DECK_FAIL(deck, "tri.alignment",
-                  "references %lld '%.255s' and %lld '%.255s' would have the same name: SAM does not "
-                  "allow all of their characters, which are written as '_'; rename one, or ask for "
-                  ".paf or .tsv",
-                  (long long)same[0], tri_name_at(problem, !p->two, same[0]), (long long)same[1],
-                  tri_name_at(problem, !p->two, same[1]));
+    TSL_DECK_FAIL(
+        deck, "tri.alignment",
+        "references %lld '%.255s' and %lld '%.255s' would have the same name: SAM does not "
+        "allow all of their characters, which are written as '_'; rename one, or ask for "
+        ".paf or .tsv",
+        (long long)same[0], tri_name_at(problem, !p->two, same[0]), (long long)same[1],
+        tri_name_at(problem, !p->two, same[1]));
 done:
   return err;
 }

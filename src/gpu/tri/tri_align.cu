@@ -84,7 +84,8 @@ done:
 template <class R> tsl_err tri_align_rows(tri_gpu *w, const tri_letters_strip_of<R> *strip) {
   tsl_err err = TSL_OK;
   const int longest = (int)longest_padded(w);
-  const tri_align_range few = {1, std::min(longest, (int)TRI_ALIGN_SHORT)}, many = {TRI_ALIGN_SHORT + 1, longest};
+  const tri_align_range few = {1, std::min(longest, (int)TRI_ALIGN_SHORT)},
+                        many = {TRI_ALIGN_SHORT + 1, longest};
   TSL_TRY(order_rows(w, strip->a, strip->b));
   TSL_TRY(launch_range(w, strip, few, w->letters->resident));
   if (longest > TRI_ALIGN_SHORT) TSL_TRY(launch_range(w, strip, many, w->letters->resident_long));

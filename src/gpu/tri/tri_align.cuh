@@ -18,7 +18,7 @@
 
 enum {
   TRI_ALIGN_TILE = 32,
-  TRI_ALIGN_SHORT = 2048, /**< letters of texts whose launches fill the card */
+  TRI_ALIGN_SHORT = 2048,             /**< letters of texts whose launches fill the card */
   TRI_ALIGN_ROW = TRI_ALIGN_TILE + 1, /**< of the profile, in words: odd */
   TRI_ALIGN_RAISED = 1 << 14          /**< GLOBAL of 16 bits */
 };
@@ -126,8 +126,8 @@ static __device__ __forceinline__ void tri_align_profile(const tri_letters_args 
  *  above and go to the one below. */
 template <class P, bool LOCAL, class S>
 static __device__ __forceinline__ void tri_align_step(const tri_params &p, const S &scores,
-                                                      tri_align_tile<P> &tile,
-                                                      typename P::V &above, typename P::V &f) {
+                                                      tri_align_tile<P> &tile, typename P::V &above,
+                                                      typename P::V &f) {
   typedef typename P::V V;
   const V less_extend = P::negative(p.extend), gap = P::all(p.open + p.extend), entered = above;
   V corner = tile.corner;
@@ -148,7 +148,7 @@ static __device__ __forceinline__ void tri_align_step(const tri_params &p, const
   tile.corner = entered;
 }
 
-/** GLOBAL: the text of a table ends here, and its pattern `last` letters behind the tile's first. */
+/** GLOBAL: the text of a table ends here, and its pattern `last` letters behind the first one. */
 template <class P>
 static __device__ __forceinline__ void tri_align_end(int pair, int last, tri_align_tile<P> &tile) {
 #pragma unroll

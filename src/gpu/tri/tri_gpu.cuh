@@ -11,7 +11,6 @@
  *   tri_tiles.cuh     tiles of a triangle and their enumeration
  *   tri_store*.cu*    condensed and square, our own map (also tri_wide.cuh, tri_narrow.cuh)
  *   tri_gemm.cu       correlation and cosine by cuBLAS; maps/: the seed's maps
- *   tri_paired.cu*    row k with column k of two sets
  *   tri_bits.cu*      strips of values of rows of bits
  *   tri_threshold.cu, tri_topk*.cu, tri_histogram.cu, tri_gravity.cu: the other outputs
  *   tri_bench*.cu     measurements
@@ -234,8 +233,6 @@ tri_args<R> tri_args_of_strip(const tri_gpu *w, int64_t a, int64_t c0, int64_t c
   return args;
 }
 
-/** PAIRED: values of rows [a, b) into slab (host). */
-tsl_err tri_paired_rows(tri_gpu *w, int64_t a, int64_t b, void *slab);
 /** Records (i, j, value) of rows [lo, hi) into part->list of TRI_OUT and TRI_OUT_2; waits. */
 tsl_err tri_threshold_run(tri_gpu *w, int64_t lo, int64_t hi, tsl_part *part);
 /** Neighbours of rows [lo, hi) into part->slab of TRI_OUT and TRI_OUT_2; waits. */

@@ -192,9 +192,9 @@ static __global__ void __launch_bounds__(TRI_LETTERS_THREADS)
   const tri_letters_of_block block = {equal, s.n_codes};
   int distance = n;
   switch (words) {
-#define WORDS(W)                                                         \
-  case W:                                                                \
-    distance = tri_letters_short<W>(block, pattern, text, n);            \
+#define WORDS(W)                                              \
+  case W:                                                     \
+    distance = tri_letters_short<W>(block, pattern, text, n); \
     break;
     WORDS(1)
     WORDS(2)
@@ -227,15 +227,15 @@ static __global__ void __launch_bounds__(TRI_LETTERS_THREADS)
     const int column = tri_letters_column_of(s, o, group);
     const int n = column < 0 ? 0 : (int)(s.starts[column + 1] - s.starts[column]);
     const tri_letters_of_block block = {equal, s.n_codes};
-    const tri_letters_of_group text = {
-        s.texts + (column < 0 ? 0 : s.first[group] * 32 + threadIdx.x % 32)};
+    const tri_letters_of_group text = {s.texts +
+                                       (column < 0 ? 0 : s.first[group] * 32 + threadIdx.x % 32)};
     int distance = n;
     for (int w = 0; w < words; w += TRI_LETTERS_MANY) {
       __syncthreads();
       tri_letters_bits(s.codes + s.starts[row], pattern, w, TRI_LETTERS_MANY, s.n_codes, equal);
       __syncthreads();
-      distance += tri_letters_part<TRI_LETTERS_MANY>(block, pattern - 32 * w, text, n, w == 0,
-                                                     below);
+      distance +=
+          tri_letters_part<TRI_LETTERS_MANY>(block, pattern - 32 * w, text, n, w == 0, below);
     }
     if (column >= 0) o.out[(int64_t)(row - o.a) * (o.c1 - o.c0) + column - o.c0] = (R)distance;
   }
@@ -248,8 +248,10 @@ tri_letters_args tri_letters_args_of(const tri_gpu *w);
 tsl_err tri_align_open(tri_gpu *w);
 template <class R> tsl_err tri_align_rows(tri_gpu *w, const tri_letters_strip_of<R> *strip);
 
-/** PAIRED, tri_paired.cu: memory for what waits between words or tiles. */
+/** PAIRED, tri_paired.cu: memory for what waits between words or tiles; of sequences or points,
+ *  values of rows [a, b) into slab (host). */
 tsl_err tri_paired_open(tri_gpu *w);
+tsl_err tri_paired_rows(tri_gpu *w, int64_t a, int64_t b, void *slab);
 
 /** Upload the sequences and, but for PAIRED, put columns of like lengths together. */
 tsl_err tri_letters_open(tri_gpu *w);

@@ -12,7 +12,8 @@ enum { POINTS = 128 /* rows of a tile */ };
 
 /* ---- sequences */
 
-/* Pairs of a launch each: couples of 16 bits, single ones of 32; texts that fill the card, others. */
+/* Lists of a launch each: couples of 16 bits or single ones of 32; texts that fill the card or
+ * longer ones. */
 enum { COUPLES = 2, LONG_TEXTS = 1, LISTS = 4 };
 
 typedef struct pair_of_list {
@@ -61,10 +62,11 @@ static tsl_err launch_align(tri_gpu *w, const tri_paired_list *list, int kind) {
   const tri_letters_state *const l = w->letters;
   unsigned *const counter = (unsigned *)l->counter.data;
   const bool local = w->p.function == TRI_LOCAL, couples = (kind & COUPLES) != 0;
-  const auto kernel = couples ? (local ? tri_paired_align<tri_align_two, true>
-                                       : tri_paired_align<tri_align_two, false>)
-                              : (local ? tri_paired_align<tri_align_one, true>
-                                       : tri_paired_align<tri_align_one, false>);
+  const auto kernel =
+      couples
+          ? (local ? tri_paired_align<tri_align_two, true> : tri_paired_align<tri_align_two, false>)
+          : (local ? tri_paired_align<tri_align_one, true>
+                   : tri_paired_align<tri_align_one, false>);
   const int64_t wanted = tsl_ceil_div(list->n, TRI_LETTERS_THREADS * (couples ? 2 : 1));
   const int64_t room = (kind & LONG_TEXTS) != 0 ? l->resident_long : l->resident;
   TSL_CUDA_TRY(cudaMemsetAsync(counter, 0, sizeof *counter, w->stream));
@@ -127,15 +129,15 @@ static tsl_err run_lists(tri_gpu *w, int64_t a, int64_t b) {
   for (const std::vector<int> &rows : lists) all.insert(all.end(), rows.begin(), rows.end());
   const size_t bytes = all.size() * sizeof(int);
   TSL_TRY(tsl_gpu_reserve(&w->memory, &w->letters->rows, (int64_t)bytes, "list of pairs"));
-  TSL_CUDA_TRY(cudaMemcpyAsync(w->letters->rows.data, all.data(), bytes, cudaMemcpyHostToDevice,
-                               w->stream));
+  TSL_CUDA_TRY(
+      cudaMemcpyAsync(w->letters->rows.data, all.data(), bytes, cudaMemcpyHostToDevice, w->stream));
   list.rows = (const int *)w->letters->rows.data;
   list.lo = (int)a, list.wide = w->p.type == TSL_F64, list.out = w->out.data;
   for (int kind = 0; kind < LISTS; list.rows += list.n, kind++) {
     const int64_t longest = round_up(w->p.longest, TRI_LETTERS_PACKED);
     list.n = (int)lists[kind].size();
-    list.most = (int)((kind & LONG_TEXTS) != 0 ? longest
-                                               : std::min<int64_t>(longest, TRI_ALIGN_SHORT));
+    list.most =
+        (int)((kind & LONG_TEXTS) != 0 ? longest : std::min<int64_t>(longest, TRI_ALIGN_SHORT));
     if (list.n > 0)
       TSL_TRY(tri_is_scored(&w->p) ? launch_align(w, &list, kind) : launch_edit(w, &list));
   }

@@ -22,8 +22,8 @@ enum {
 typedef struct tri_paired_list {
   const int *rows; /**< [n] -1: none */
   int n, lo;       /**< lo: row of out[0] */
-  int most;        /**< letters of the longest text, a multiple of 4: what waits has room for them */
-  int wide;        /**< out is double, else float */
+  int most; /**< letters of the longest text, a multiple of 4: what waits has room for them */
+  int wide; /**< out is double, else float */
   void *out;
 } tri_paired_list;
 
@@ -88,7 +88,8 @@ template <class P> struct tri_align_of_pairs {
   uint32_t tile[P::PAIRS][TRI_ALIGN_TILE / 4], four[P::PAIRS];
 
   __device__ __forceinline__ tri_align_of_pairs(const tri_letters_args &args, const int *scores)
-      : s(args), table(scores) {}
+      : s(args), table(scores) {
+  }
 
   /** Pairs number `at` of the list and, where two go together, the next. */
   __device__ __forceinline__ void find(const tri_paired_list &list, int at) {
@@ -125,7 +126,8 @@ template <class P> struct tri_align_of_pairs {
       for (int k = 0; k < TRI_ALIGN_TILE / 4; k++)
         tile[pair][k] = tri_paired_four(s, pattern[pair], first + 4 * k);
   }
-  __device__ __forceinline__ void begin() {}
+  __device__ __forceinline__ void begin() {
+  }
   __device__ __forceinline__ void take(int w) {
 #pragma unroll
     for (int pair = 0; pair < P::PAIRS; pair++)
@@ -234,9 +236,9 @@ static __device__ __forceinline__ void tri_paired_planes(const tri_letters_args 
 
 /** W words of a pattern are enough: short ones have neighbours of their kind. */
 template <int BITS>
-static __device__ __forceinline__ int
-tri_paired_part(const tri_letters_of_planes<BITS> &equal, int letters,
-                const tri_letters_of_bytes &text, int n, bool top, uint32_t *below) {
+static __device__ __forceinline__ int tri_paired_part(const tri_letters_of_planes<BITS> &equal,
+                                                      int letters, const tri_letters_of_bytes &text,
+                                                      int n, bool top, uint32_t *below) {
   if (letters <= 32) return tri_letters_part<1>(equal, letters, text, n, top, below);
   if (letters <= 64) return tri_letters_part<2>(equal, letters, text, n, top, below);
   if (letters <= 128) return tri_letters_part<4>(equal, letters, text, n, top, below);
