@@ -53,7 +53,7 @@ def deck(a, b, function, output="paired", alphabet="dna", **keys):
     if b is not None:
         write("b.fa", b, "r")
         section["other"] = {"input": {"file": "b.fa", "alphabet": alphabet}}
-    return {"family": "tri", "run": {"device": "cpu"}, "tri": section}
+    return {"family": "tri", "run": {"device": "cpu" if "alignment" in keys else "auto"}, "tri": section}
 
 
 def run(a, b, function, ranks=None, **keys):
@@ -123,7 +123,7 @@ def points_case(ranks):
         x, y = rng.normal(size=(2, 157, d))
         np.save(suite.path("x.npy"), x)
         np.save(suite.path("y.npy"), y)
-        tree = {"family": "tri", "run": {"device": "cpu"},
+        tree = {"family": "tri",
                 "tri": {"function": function, "output": "paired", "precision": "fp64", "input": {"file": "x.npy"},
                         "other": {"input": {"file": "y.npy"}}}}
         with suite.result(tree, ranks=ranks) as file:
@@ -330,6 +330,13 @@ def refused_case():
     long = ["ACGT" * 5000, "AC"]
     refused(["tri.alignment", "'q0' with 'r0'", "bytes"], deck(long, long, "edit", alignment="x.sam"),
             "-s", "run.host_memory=64MiB", "-s", "run.threads=2")
+    for names in (("a,b", "c", "a_b"), ("(x", "b", ")x"), ("3", "2", "")):
+        tree = deck(a, b, "edit", alignment="x.sam")
+        suite.write("b.fa", "".join(f">{name}\n{s}\n" for name, s in zip(names, b)))
+        refused(["tri.alignment", f"'{names[0 if names[2] else 1]}'", f"'{names[2]}'", ".paf"], tree)
+        tree["tri"]["alignment"] = suite.path("named.paf")
+        done = suite.run(["run", suite.deck("named.yaml", tree), "-o", suite.path("named.h5"), "--overwrite"])
+        check(done.status == 0, done.tail())
     there = suite.write("there.sam", "mine\n")
     refused(["tri.alignment", "exists"], deck(a, b, "edit", alignment=there))
     with open(there, encoding="ascii") as file:

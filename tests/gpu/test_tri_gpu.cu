@@ -4,7 +4,8 @@
  *   test_tri_gpu maps [--small | --tiny]   the seed's maps for many sizes
  *   test_tri_gpu halves [--small | --tiny] batches of forces that overlap
  *   test_tri_gpu graph [--small | --tiny]  row reductions, and phases that join points
- *   test_tri_gpu letters                   edit distances of sequences
+ *   test_tri_gpu letters                   distances and scores of sequences
+ *   test_tri_gpu paired                    the same, record by record
  *   test_tri_gpu sqrt                      the fast square root on all floats
  * --small, --tiny: fewer sizes and dimensions, for sanitizers. --no-cdp: without the map cdp, whose
  * launches from the card the race checker does not follow.
@@ -378,6 +379,8 @@ static tsl_err test(const char *what) {
     TSL_TRY(test_halves(effort != FULL));
   else if (strcmp(what, "letters") == 0)
     TSL_TRY(test_letters());
+  else if (strcmp(what, "paired") == 0)
+    TSL_TRY(test_paired());
   else if (strcmp(what, "frames") == 0)
     TSL_TRY(test_frames());
   else if (strcmp(what, "graph") == 0)
@@ -386,8 +389,9 @@ static tsl_err test(const char *what) {
     TSL_TRY(test_ref());
     if (effort != TINY) TSL_TRY(test_batches());
   } else
-    TSL_FAIL(TSL_ERR_USAGE, "usage: test_tri_gpu ref|wide|maps|halves|graph|frames|letters|sqrt "
-                            "[--small | --tiny] [--no-cdp]");
+    TSL_FAIL(TSL_ERR_USAGE,
+             "usage: test_tri_gpu ref|wide|maps|halves|graph|frames|letters|paired|sqrt "
+             "[--small | --tiny] [--no-cdp]");
 done:
   return err;
 }

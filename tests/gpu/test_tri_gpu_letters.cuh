@@ -124,28 +124,33 @@ template <class R> static int score_of(const letters_data<R> &d, int64_t i, int6
   return (int)(local ? best : h[(size_t)n]);
 }
 
-/* Rows [lo, hi) of condensed output beside the tables. */
+/* Rows [lo, hi) of condensed or paired output beside the tables. */
 template <class R>
 static tsl_err letters_rows(const tri_case *c, letters_data<R> *data, tsl_worker *worker,
                             int64_t lo, int64_t hi) {
   tsl_err err = TSL_OK;
   const tri_params *p = &data->p;
-  const int64_t values =
-      p->two ? (hi - lo) * p->columns : tri_condensed_row(p->n, hi) - tri_condensed_row(p->n, lo);
+  int64_t values = 0, first = 0, end = 0;
   tsl_unit unit = {};
   tsl_part part = {};
   unit.lo[0] = lo, unit.hi[0] = hi;
+  for (int64_t i = lo; i < hi; i++) {
+    tri_row_span(p, i, &first, &end);
+    values += end - first;
+  }
   TSL_TRY(
       backend->host_alloc(std::max<int64_t>(values, 1) * (int64_t)sizeof(R), &part.slab[TRI_OUT]));
   TSL_TRY(backend->run(worker, &unit, 1, &part));
-  for (int64_t i = lo, at = 0; i < hi; i++)
-    for (int64_t j = p->two ? 0 : i + 1; j < (p->two ? p->columns : p->n); j++, at++) {
+  for (int64_t i = lo, at = 0; i < hi; i++) {
+    tri_row_span(p, i, &first, &end);
+    for (int64_t j = first; j < end; j++, at++) {
       const double got = (double)((const R *)part.slab[TRI_OUT])[at];
       const double want = p->function == TRI_EDIT ? data->distance(p->first + i, j)
                                                   : score_of(*data, p->first + i, j);
       n_checks++;
       if (got != want) report(c, 0, "sequences", i * p->n + j, got, want);
     }
+  }
 done:
   backend->host_free(part.slab[TRI_OUT]);
   return err;
@@ -154,7 +159,7 @@ done:
 template <class R> static tsl_err check_letters(letters_data<R> &data) {
   tsl_err err = TSL_OK;
   const int64_t rows = data.p.n - data.p.first, cuts[] = {0, rows / 5, rows / 5 + 1, rows};
-  const tri_case c = {data.p.function, TRI_CONDENSED, data.p.type, data.p.n, 0, 0, 0};
+  const tri_case c = {data.p.function, data.p.output, data.p.type, data.p.n, 0, 0, 0};
   tsl_worker *worker = NULL;
   TSL_TRY(backend->open(&data.problem, &device, &worker));
   TSL_TRY(backend->begin(worker, 0));
@@ -180,6 +185,44 @@ static tsl_err align_case(const std::vector<int64_t> &lengths, int64_t columns, 
     data.score(size, size * open, size * extend);
     TSL_TRY(check_letters(data));
   }
+done:
+  return err;
+}
+
+/* Record by record of two sets with these lengths, all functions; size: of scores. */
+template <class R>
+static tsl_err paired_case(std::vector<int64_t> lengths, const std::vector<int64_t> &others,
+                           int n_codes, int size) {
+  tsl_err err = TSL_OK;
+  const int64_t n = (int64_t)lengths.size();
+  lengths.insert(lengths.end(), others.begin(), others.end());
+  for (int function : {TRI_EDIT, TRI_GLOBAL, TRI_LOCAL}) {
+    if (n_codes > TRI_LETTERS_SCORED && function != TRI_EDIT) continue;
+    letters_data<R> data(function, lengths, n, n_codes);
+    data.p.output = TRI_PAIRED;
+    if (function != TRI_EDIT) data.score(size, size * 5, size * 2);
+    TSL_TRY(check_letters(data));
+  }
+done:
+  return err;
+}
+
+/* Ragged lengths about words and tiles, none, one letter, a long one among short ones, and couples
+ * of which one is long where the other is short; 2048 letters and more of a text. */
+static tsl_err test_paired(void) {
+  tsl_err err = TSL_OK;
+  std::vector<int64_t> a, b, longer = {4000, 0, 1, 33, 2049, 300, 2048, 5};
+  const std::vector<int64_t> beside = {40, 7, 0, 2100, 2050, 3000, 1, 2048};
+  for (int64_t k = 0; k < 900; k++) {
+    a.push_back((int64_t)(140 * random_at((uint64_t)k)));
+    b.push_back((int64_t)(140 * random_at((uint64_t)(k + 7000))));
+  }
+  a[17] = b[500] = 14000, a[18] = 0, b[18] = 0, a[19] = b[19] = 1, a[20] = 257, a[21] = 1025;
+  for (int codes : {4, 24, 32, 256}) TSL_TRY(paired_case<float>(a, b, codes, 1));
+  for (int size : {1, 30, 1500}) TSL_TRY(paired_case<double>(a, b, 20, size));
+  TSL_TRY(paired_case<float>(longer, beside, 5, 1));
+  TSL_TRY(paired_case<double>(longer, beside, 24, 3));
+  TSL_TRY(paired_case<float>({3}, {4}, 4, 1));
 done:
   return err;
 }

@@ -1,8 +1,13 @@
 /* Alignments of two sequences in files. */
 #include "letters_alignment.h"
 
+#include "letters_names.h"
+#include "memory.h"
+
 #include <ctype.h>
 #include <string.h>
+
+enum { NUMBER = 24 /* characters of one, at most */ };
 
 static const char operations[] = {[LETTERS_SAME] = '=',
                                   [LETTERS_OTHER] = 'X',
@@ -40,15 +45,47 @@ static const char *name_of(const letters_named *sequence) {
   return sequence->name[0] != '\0' ? sequence->name : sequence->standard;
 }
 
-/* What SAM does not allow as '_'. */
+/* A character of a name as SAM has it: what it does not allow is '_'. */
+static char allowed(char c, bool reference, bool first) {
+  const bool may = reference ? is_for_reference(c, first) : isgraph((unsigned char)c) && c != '@';
+  return may ? c : '_';
+}
+
 static void write_name(const letters_named *sequence, bool reference, FILE *file) {
   const char *name = name_of(sequence);
   for (const char *c = name; *c != '\0'; c++)
-    putc_unlocked(
-        (reference ? is_for_reference(*c, c == name) : isgraph((unsigned char)*c) && *c != '@')
-            ? *c
-            : '_',
-        file);
+    putc_unlocked(allowed(*c, reference, c == name), file);
+}
+
+/* Names of references as they are written, one after another; room: NUMBER more for each. */
+static void spell_names(const letters_set *set, int64_t n, letters_set *spelled) {
+  char *to = spelled->names;
+  for (int64_t k = 0; k < n; k++) {
+    const char *name = set->names + set->name_at[k];
+    spelled->name_at[k] = to - spelled->names;
+    if (*name == '\0') to += snprintf(to, NUMBER, "%lld", (long long)k);
+    for (const char *c = name; *c != '\0'; c++) *to++ = allowed(*c, true, c == name);
+    *to++ = '\0';
+  }
+}
+
+tsl_err letters_sam_same(const letters_set *set, int64_t n, int64_t same[2]) {
+  tsl_err err = TSL_OK;
+  letters_names names = {.slots = NULL};
+  letters_set spelled = {.n = n};
+  same[0] = same[1] = -1;
+  TSL_TRY(tsl_alloc(n, sizeof *spelled.name_at, "names", (void **)&spelled.name_at));
+  TSL_TRY(tsl_alloc(set->name_at[n] + n * NUMBER, 1, "names", (void **)&spelled.names));
+  TSL_TRY(letters_names_create(n, &names));
+  spell_names(set, n, &spelled);
+  for (int64_t k = 0; k < n && same[0] < 0; k++) {
+    same[0] = letters_names_add(&names, &spelled, k);
+    same[1] = k;
+  }
+done:
+  letters_names_clear(&names);
+  TSL_FREE_ALL(spelled.name_at, spelled.names);
+  return err;
 }
 
 /* ---- runs and tags */

@@ -10,6 +10,8 @@
 #ifndef TSL_FAM_LETTERS_ALIGNMENT_H
 #define TSL_FAM_LETTERS_ALIGNMENT_H
 
+#include "letters_records.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -52,6 +54,12 @@ void letters_write_cigar(const letters_alignment *a, FILE *file);
 void letters_sam_begin(FILE *file);
 void letters_sam_reference(const letters_named *reference, FILE *file);
 void letters_sam_program(FILE *file);
+
+/** Do two of the first n records of a set have the same name as references of SAM, what it does not
+ *  allow being '_'? One without a name has its number, from 0.
+ *  @param[out] same  the first such two; same[0] is -1 where there are none
+ *  @return TSL_ERR_MEMORY */
+tsl_err letters_sam_same(const letters_set *set, int64_t n, int64_t same[2]);
 
 /** A record, what SAM does not allow in names as '_'. Letters are written where all are such as SAM
  *  has and the record is not secondary. */

@@ -1,4 +1,5 @@
 /* Alignments of the pairs that are kept: the file's name, memory, and the fields. */
+#include "letters_alignment.h"
 #include "tri_letters.h"
 #include "tri_traceback.h"
 
@@ -63,6 +64,26 @@ done:
   return err;
 }
 
+/** References are told apart by names, which SAM writes in fewer characters than files have. */
+static tsl_err check_names(const tsl_deck *deck, const tsl_problem *problem) {
+  tsl_err err = TSL_OK;
+  const tri_own *own = problem->own;
+  const tri_params *p = tri_params_of(problem);
+  int64_t same[2] = {0};
+  if (own->format != TRI_AS_SAM) return TSL_OK;
+  TSL_TRY(letters_sam_same(&own->letters, tri_columns_of(p), same));
+  if (same[0] >= 0)
+    TSL_DECK_FAIL(
+        deck, "tri.alignment",
+        "references %lld '%.255s' and %lld '%.255s' would have the same name: SAM does not "
+        "allow all of their characters, which are written as '_'; rename one, or ask for "
+        ".paf or .tsv",
+        (long long)same[0], tri_name_at(problem, !p->two, same[0]), (long long)same[1],
+        tri_name_at(problem, !p->two, same[1]));
+done:
+  return err;
+}
+
 tsl_err tri_alignment_settle(const tsl_deck *deck, const tri_deck *s, tsl_problem *problem) {
   tsl_err err = TSL_OK;
   tri_own *own = problem->own;
@@ -77,6 +98,7 @@ tsl_err tri_alignment_settle(const tsl_deck *deck, const tri_deck *s, tsl_proble
   own->alignment = s->alignment;
   own->alphabet = s->input.alphabet;
   own->format = format_of(s->alignment);
+  TSL_TRY(check_names(deck, problem));
   p->aligned = 1;
 done:
   return err;

@@ -73,13 +73,11 @@ done:
 
 tsl_err tri_check_devices(const tsl_deck *deck, const tri_deck *s, const tsl_problem *problem) {
   tsl_err err = TSL_OK;
-  const bool paired = s->output == TRI_PAIRED;
   bool cards = false;
   for (int r = 0; r < problem->n_devices; r++) cards = cards || problem->devices[r].kind == TSL_GPU;
-  if (cards && (paired || s->alignment != NULL))
-    TSL_DECK_FAIL(deck, paired ? "tri.output" : "tri.alignment",
-                  "%s on sockets, not on cards; run with --device cpu",
-                  paired ? "paired runs" : "alignments are made");
+  if (cards && s->alignment != NULL)
+    TSL_DECK_FAIL(deck, "tri.alignment",
+                  "alignments are made on sockets, not on cards; run with --device cpu");
 done:
   return err;
 }

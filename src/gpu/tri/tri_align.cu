@@ -4,10 +4,7 @@
 #include <algorithm>
 #include <vector>
 
-enum {
-  SHORT = 2048,         /* letters of texts whose launches fill the card */
-  LONG_MEGABYTES = 1024 /* of what waits between tiles of longer ones */
-};
+enum { LONG_MEGABYTES = 1024 /* of what waits between tiles of texts that are not short */ };
 
 /* Letters of the longest text, as its words hold them. */
 static int64_t longest_padded(const tri_gpu *w) {
@@ -22,7 +19,7 @@ static int64_t waiting_bytes(void) {
 tsl_err tri_align_open(tri_gpu *w) {
   tsl_err err = TSL_OK;
   tri_letters_state *const l = w->letters;
-  const int64_t longest = longest_padded(w), most = std::min<int64_t>(longest, SHORT);
+  const int64_t longest = longest_padded(w), most = std::min<int64_t>(longest, TRI_ALIGN_SHORT);
   const int64_t long_blocks = ((int64_t)LONG_MEGABYTES << 20) / (longest * waiting_bytes());
   int blocks = 0;
   TSL_CUDA_TRY(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
@@ -32,7 +29,7 @@ tsl_err tri_align_open(tri_gpu *w) {
   TSL_TRY(tsl_gpu_reserve(&w->memory, &l->counter, sizeof(unsigned), "counter of items"));
   TSL_TRY(tsl_gpu_reserve(
       &w->memory, &l->below,
-      std::max(l->resident * most, l->resident_long * (longest > SHORT ? longest : 0)) *
+      std::max(l->resident * most, l->resident_long * (longest > TRI_ALIGN_SHORT ? longest : 0)) *
           waiting_bytes(),
       "gaps between tiles of patterns"));
 done:
@@ -87,10 +84,11 @@ done:
 template <class R> tsl_err tri_align_rows(tri_gpu *w, const tri_letters_strip_of<R> *strip) {
   tsl_err err = TSL_OK;
   const int longest = (int)longest_padded(w);
-  const tri_align_range few = {1, std::min(longest, (int)SHORT)}, many = {SHORT + 1, longest};
+  const tri_align_range few = {1, std::min(longest, (int)TRI_ALIGN_SHORT)},
+                        many = {TRI_ALIGN_SHORT + 1, longest};
   TSL_TRY(order_rows(w, strip->a, strip->b));
   TSL_TRY(launch_range(w, strip, few, w->letters->resident));
-  if (longest > SHORT) TSL_TRY(launch_range(w, strip, many, w->letters->resident_long));
+  if (longest > TRI_ALIGN_SHORT) TSL_TRY(launch_range(w, strip, many, w->letters->resident_long));
 done:
   return err;
 }

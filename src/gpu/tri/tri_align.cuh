@@ -18,6 +18,7 @@
 
 enum {
   TRI_ALIGN_TILE = 32,
+  TRI_ALIGN_SHORT = 2048,             /**< letters of texts whose launches fill the card */
   TRI_ALIGN_ROW = TRI_ALIGN_TILE + 1, /**< of the profile, in words: odd */
   TRI_ALIGN_RAISED = 1 << 14          /**< GLOBAL of 16 bits */
 };
@@ -121,11 +122,12 @@ static __device__ __forceinline__ void tri_align_profile(const tri_letters_args 
   }
 }
 
-/** A letter of the text: above and f come from the tile above and go to the one below. */
-template <class P, bool LOCAL>
-static __device__ __forceinline__ void
-tri_align_step(const tri_params &p, const typename P::V *scores, tri_align_tile<P> &tile,
-               typename P::V &above, typename P::V &f) {
+/** A letter of the text, with scores[k] of letter k of the tile: above and f come from the tile
+ *  above and go to the one below. */
+template <class P, bool LOCAL, class S>
+static __device__ __forceinline__ void tri_align_step(const tri_params &p, const S &scores,
+                                                      tri_align_tile<P> &tile, typename P::V &above,
+                                                      typename P::V &f) {
   typedef typename P::V V;
   const V less_extend = P::negative(p.extend), gap = P::all(p.open + p.extend), entered = above;
   V corner = tile.corner;
@@ -146,17 +148,12 @@ tri_align_step(const tri_params &p, const typename P::V *scores, tri_align_tile<
   tile.corner = entered;
 }
 
-/** GLOBAL: the text ends here, and a pattern of these in the tile. */
+/** GLOBAL: the text of a table ends here, and its pattern `last` letters behind the first one. */
 template <class P>
-static __device__ __forceinline__ void tri_align_end(const tri_align_rows_of<P> &rows, int first,
-                                                     tri_align_tile<P> &tile) {
+static __device__ __forceinline__ void tri_align_end(int pair, int last, tri_align_tile<P> &tile) {
 #pragma unroll
-  for (int pair = 0; pair < P::PAIRS; pair++) {
-    const int last = rows.letters[pair] - 1 - first;
-#pragma unroll
-    for (int k = 0; k < TRI_ALIGN_TILE; k++)
-      if (k == last) tile.result[pair] = P::value(tile.g[k], pair) - P::RAISED;
-  }
+  for (int k = 0; k < TRI_ALIGN_TILE; k++)
+    if (k == last) tile.result[pair] = P::value(tile.g[k], pair) - P::RAISED;
 }
 
 /** Before the first letter of the text. */
@@ -171,26 +168,58 @@ static __device__ __forceinline__ void tri_align_begin(const tri_params &p, int 
   }
 }
 
-/** The tile through the text. */
-template <class P, bool LOCAL>
-static __device__ __forceinline__ void
-tri_align_through(const tri_params &p, const typename P::V *profile, int first,
-                  const tri_align_rows_of<P> &rows, const tri_align_text &text,
-                  typename P::V *waiting, tri_align_tile<P> &tile) {
-  typedef typename P::V V;
-  const bool more = first + TRI_ALIGN_TILE < rows.longest;
-  uint32_t next = text.n_words > 0 ? __ldg(text.words) : 0;
-  tri_align_begin<P, LOCAL>(p, first, tile);
-  for (int w = 0; w < text.n_words; w++) {
-    uint32_t four = next;
+/** All pairs: a block's rows with a thread's text, whose scores are in the block's profile. */
+template <class P> struct tri_align_of_block {
+  const tri_align_rows_of<P> &rows;
+  const tri_align_text &text;
+  const typename P::V *profile;
+  uint32_t next, four;
+
+  __device__ __forceinline__ int n_words() const {
+    return text.n_words;
+  }
+  __device__ __forceinline__ int longest() const {
+    return rows.longest;
+  }
+  __device__ __forceinline__ int letters(int pair) const {
+    return rows.letters[pair];
+  }
+  __device__ __forceinline__ int ends(int) const {
+    return text.n;
+  }
+  __device__ __forceinline__ void begin() {
+    next = text.n_words > 0 ? __ldg(text.words) : 0;
+  }
+  __device__ __forceinline__ void take(int w) {
+    four = next;
     if (w + 1 < text.n_words) next = __ldg(text.words + (int64_t)(w + 1) * TRI_LETTERS_GROUP);
-    for (int q = 0; q < TRI_LETTERS_PACKED; q++, four >>= 8) {
+  }
+  __device__ __forceinline__ const typename P::V *scores(int q) const {
+    return profile + (int)(four >> 8 * q & 255) * TRI_ALIGN_ROW;
+  }
+};
+
+/** The tile through the text; S: whose pairs these are. */
+template <class P, bool LOCAL, class S>
+static __device__ __forceinline__ void tri_align_through(const tri_params &p, S &source, int first,
+                                                         typename P::V *waiting,
+                                                         tri_align_tile<P> &tile) {
+  typedef typename P::V V;
+  const bool more = first + TRI_ALIGN_TILE < source.longest();
+  source.begin();
+  tri_align_begin<P, LOCAL>(p, first, tile);
+  for (int w = 0; w < source.n_words(); w++) {
+    source.take(w);
+    for (int q = 0; q < TRI_LETTERS_PACKED; q++) {
       const int t = w * TRI_LETTERS_PACKED + q;
       V above = tri_align_edge<P, LOCAL>(p, t + 1), f = above;
       if (first > 0) above = waiting[0], f = waiting[TRI_LETTERS_THREADS];
-      tri_align_step<P, LOCAL>(p, profile + (int)(four & 255) * TRI_ALIGN_ROW, tile, above, f);
+      tri_align_step<P, LOCAL>(p, source.scores(q), tile, above, f);
       if (more) waiting[0] = above, waiting[TRI_LETTERS_THREADS] = f;
-      if (!LOCAL && t + 1 == text.n) tri_align_end<P>(rows, first, tile);
+#pragma unroll
+      for (int pair = 0; pair < P::PAIRS; pair++)
+        if (!LOCAL && t + 1 == source.ends(pair))
+          tri_align_end<P>(pair, source.letters(pair) - 1 - first, tile);
       waiting += 2 * TRI_LETTERS_THREADS;
     }
   }
@@ -265,7 +294,8 @@ static __global__ void __launch_bounds__(TRI_LETTERS_THREADS, 4)
       __syncthreads();
       tri_align_profile<P>(s, rows, first, profile);
       __syncthreads();
-      tri_align_through<P, LOCAL>(s.p, profile, first, rows, text, waiting, tile);
+      tri_align_of_block<P> source = {rows, text, profile, 0, 0};
+      tri_align_through<P, LOCAL>(s.p, source, first, waiting, tile);
     }
     if (text.n_words == 0 || text.column < 0) continue;
 #pragma unroll

@@ -94,6 +94,11 @@ done:
   return err;
 }
 
+static tsl_err paired_batch(tri_gpu *w, const tri_group *group, int64_t a, int64_t b) {
+  char *const slab = (char *)group->parts->slab[TRI_OUT];
+  return tri_paired_rows(w, a, b, slab + (a - group->units->lo[0]) * tri_value_bytes(w));
+}
+
 static tsl_err run_batches(tri_gpu *w, const tri_group *group, int64_t lo, int64_t hi, int64_t rows,
                            tri_batch batch) {
   tsl_err err = TSL_OK;
@@ -124,6 +129,9 @@ static tsl_err run_group(tri_gpu *w, const tri_group *group) {
   case TRI_CONDENSED:
   case TRI_SQUARE:
     TSL_TRY(run_batches(w, group, lo, hi, hi - lo, slab_batch));
+    break;
+  case TRI_PAIRED:
+    TSL_TRY(run_batches(w, group, lo, hi, hi - lo, paired_batch));
     break;
   case TRI_THRESHOLD:
   case TRI_CSR:

@@ -94,8 +94,8 @@ done:
   return err;
 }
 
-/* Sequences, the order of columns, and their texts. */
-static tsl_err upload_all(tri_gpu *w) {
+/* The order of columns, and their texts. */
+static tsl_err upload_columns(tri_gpu *w) {
   tsl_err err = TSL_OK;
   tri_letters_state *const l = w->letters;
   const tri_sequences s = tri_sequences_of(w->problem);
@@ -105,11 +105,7 @@ static tsl_err upload_all(tri_gpu *w) {
   order_columns(s, columns, order);
   const std::vector<int64_t> first = place_groups(s, order);
   const int64_t lines = std::max<int64_t>(first.back(), 1);
-  TSL_TRY(upload(w, &l->codes, s.codes, s.starts[w->p.n_pad], "letters"));
-  TSL_TRY(upload(w, &l->starts, s.starts, (w->p.n_pad + 1) * 8, "starts of sequences"));
   TSL_TRY(upload(w, &l->order, order.data(), (int64_t)order.size() * 4, "order of columns"));
-  TSL_TRY(upload(w, &l->scores, w->problem->fields[TRI_SCORES].data,
-                 tsl_field_count(&w->problem->fields[TRI_SCORES]) * 4, "scores"));
   TSL_TRY(upload(w, &l->first, first.data(), (int64_t)first.size() * 8, "places of texts"));
   TSL_TRY(tsl_gpu_reserve(&w->memory, &l->texts, lines * 32 * (int64_t)sizeof(uint32_t), "texts"));
   TSL_LAUNCH(pack_texts, dim3((unsigned)l->groups), 256, 0, w->stream, tri_letters_args_of(w),
@@ -119,11 +115,27 @@ done:
   return err;
 }
 
+static tsl_err upload_sequences(tri_gpu *w) {
+  tsl_err err = TSL_OK;
+  tri_letters_state *const l = w->letters;
+  const tri_sequences s = tri_sequences_of(w->problem);
+  const tsl_field *scores = &w->problem->fields[TRI_SCORES];
+  const int64_t letters = s.starts[w->p.n_pad], word = sizeof(uint32_t);
+  TSL_TRY(tsl_gpu_reserve(&w->memory, &l->codes, letters + word, "letters")); /* read by words */
+  TSL_TRY(upload(w, &l->codes, s.codes, letters, "letters"));
+  TSL_TRY(upload(w, &l->starts, s.starts, (w->p.n_pad + 1) * 8, "starts of sequences"));
+  TSL_TRY(upload(w, &l->scores, scores->data, tsl_field_count(scores) * 4, "scores"));
+done:
+  return err;
+}
+
 tsl_err tri_letters_open(tri_gpu *w) {
   tsl_err err = TSL_OK;
   if (!tri_of_letters(&w->p)) return TSL_OK;
   TSL_TRY(tsl_alloc(1, sizeof *w->letters, "sequences", (void **)&w->letters));
-  TSL_TRY(upload_all(w));
+  TSL_TRY(upload_sequences(w));
+  if (w->p.output == TRI_PAIRED) return tri_paired_open(w);
+  TSL_TRY(upload_columns(w));
   TSL_TRY(tri_is_scored(&w->p) ? tri_align_open(w) : prepare_many(w));
 done:
   return err;

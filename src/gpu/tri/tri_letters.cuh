@@ -77,6 +77,26 @@ static __device__ __forceinline__ void tri_letters_bits(const uint8_t *pattern, 
   }
 }
 
+/** Where the letters of a block's row are: bits of tri_letters_bits. */
+struct tri_letters_of_block {
+  const uint32_t *equal; /**< [words][n_codes] */
+  int n_codes;
+
+  __device__ __forceinline__ uint32_t at(int w, uint32_t letter) const {
+    return equal[w * n_codes + letter];
+  }
+};
+
+/** A text whose words are 32 lanes apart. */
+struct tri_letters_of_group {
+  const uint32_t *words;
+
+  __device__ __forceinline__ uint32_t letter(int t) const {
+    const uint32_t four = __ldg(words + (int64_t)t / TRI_LETTERS_PACKED * TRI_LETTERS_GROUP);
+    return four >> 8 * (t % TRI_LETTERS_PACKED) & 255;
+  }
+};
+
 /** A column of W words of the table. */
 template <int W> struct tri_letters_column {
   uint32_t up[W], down[W];
@@ -86,11 +106,12 @@ template <int W> struct tri_letters_column {
     for (int w = 0; w < W; w++) up[w] = 0xffffffffu, down[w] = 0;
   }
 
-  __device__ __forceinline__ void step(const uint32_t *equal, int n_codes, uint32_t letter,
-                                       uint32_t *more, uint32_t *less) {
+  /** A letter of the text; E: where the pattern has it. */
+  template <class E>
+  __device__ __forceinline__ void step(const E &equal, uint32_t letter, uint32_t *more,
+                                       uint32_t *less) {
 #pragma unroll
-    for (int w = 0; w < W; w++)
-      tri_edit_u32(equal[w * n_codes + letter], &up[w], &down[w], more, less);
+    for (int w = 0; w < W; w++) tri_edit_u32(equal.at(w, letter), &up[w], &down[w], more, less);
   }
 
   /** Difference from above the first word to after `letters` letters, 32 W at most. */
@@ -109,7 +130,7 @@ template <int W> struct tri_letters_column {
 /** Distance of a pattern of at most W words from a text of n letters, which begins at text with 32
  *  lanes between its words. */
 template <int W>
-static __device__ __forceinline__ int tri_letters_short(const uint32_t *equal, int n_codes,
+static __device__ __forceinline__ int tri_letters_short(const tri_letters_of_block &equal,
                                                         int pattern, const uint32_t *text, int n) {
   tri_letters_column<W> column;
   uint32_t next = n > 0 ? __ldg(text) : 0;
@@ -120,26 +141,25 @@ static __device__ __forceinline__ int tri_letters_short(const uint32_t *equal, i
 #pragma unroll
     for (int k = 0; k < TRI_LETTERS_PACKED; k++, four >>= 8) {
       uint32_t more = 1, less = 0;
-      if (t + k < n) column.step(equal, n_codes, four & 255, &more, &less);
+      if (t + k < n) column.step(equal, four & 255, &more, &less);
     }
   }
   return n + column.height(pattern);
 }
 
-/** Words [first, first + MANY) of a long pattern; differences along rows come from below, and go
- *  there. @return what they add to the distance */
-static __device__ __forceinline__ int tri_letters_part(const uint32_t *equal, int n_codes,
-                                                       int letters, const uint32_t *text, int n,
-                                                       bool top, uint32_t *below) {
-  tri_letters_column<TRI_LETTERS_MANY> column;
+/** W words of a long pattern with text T; differences along rows come from below, and go there.
+ *  @return what they add to the distance */
+template <int W, class E, class T>
+static __device__ __forceinline__ int tri_letters_part(const E &equal, int letters, const T &text,
+                                                       int n, bool top, uint32_t *below) {
+  tri_letters_column<W> column;
   column.begin();
   for (int t = 0; t < n; t += 32, below += 2) {
     uint32_t in_more = top ? 0xffffffffu : below[0], in_less = top ? 0u : below[1];
     uint32_t out_more = 0, out_less = 0;
     for (int k = 0; k < 32 && t + k < n; k++) {
-      const uint32_t four = __ldg(text + (int64_t)(t + k) / TRI_LETTERS_PACKED * TRI_LETTERS_GROUP);
       uint32_t more = in_more >> k & 1, less = in_less >> k & 1;
-      column.step(equal, n_codes, four >> 8 * (k % TRI_LETTERS_PACKED) & 255, &more, &less);
+      column.step(equal, text.letter(t + k), &more, &less);
       out_more |= more << k, out_less |= less << k;
     }
     below[0] = out_more, below[1] = out_less;
@@ -169,11 +189,12 @@ static __global__ void __launch_bounds__(TRI_LETTERS_THREADS)
   if (column < 0) return;
   const uint32_t *const text = s.texts + s.first[group] * 32 + threadIdx.x % 32;
   const int n = (int)(s.starts[column + 1] - s.starts[column]);
+  const tri_letters_of_block block = {equal, s.n_codes};
   int distance = n;
   switch (words) {
-#define WORDS(W)                                                         \
-  case W:                                                                \
-    distance = tri_letters_short<W>(equal, s.n_codes, pattern, text, n); \
+#define WORDS(W)                                              \
+  case W:                                                     \
+    distance = tri_letters_short<W>(block, pattern, text, n); \
     break;
     WORDS(1)
     WORDS(2)
@@ -205,14 +226,16 @@ static __global__ void __launch_bounds__(TRI_LETTERS_THREADS)
     const int group = o.g0 + (int)(item % across) * warps + (int)threadIdx.x / 32;
     const int column = tri_letters_column_of(s, o, group);
     const int n = column < 0 ? 0 : (int)(s.starts[column + 1] - s.starts[column]);
-    const uint32_t *const text =
-        s.texts + (column < 0 ? 0 : s.first[group] * 32 + threadIdx.x % 32);
+    const tri_letters_of_block block = {equal, s.n_codes};
+    const tri_letters_of_group text = {s.texts +
+                                       (column < 0 ? 0 : s.first[group] * 32 + threadIdx.x % 32)};
     int distance = n;
     for (int w = 0; w < words; w += TRI_LETTERS_MANY) {
       __syncthreads();
       tri_letters_bits(s.codes + s.starts[row], pattern, w, TRI_LETTERS_MANY, s.n_codes, equal);
       __syncthreads();
-      distance += tri_letters_part(equal, s.n_codes, pattern - 32 * w, text, n, w == 0, below);
+      distance +=
+          tri_letters_part<TRI_LETTERS_MANY>(block, pattern - 32 * w, text, n, w == 0, below);
     }
     if (column >= 0) o.out[(int64_t)(row - o.a) * (o.c1 - o.c0) + column - o.c0] = (R)distance;
   }
@@ -225,7 +248,12 @@ tri_letters_args tri_letters_args_of(const tri_gpu *w);
 tsl_err tri_align_open(tri_gpu *w);
 template <class R> tsl_err tri_align_rows(tri_gpu *w, const tri_letters_strip_of<R> *strip);
 
-/** Upload the sequences and put columns of like lengths together. */
+/** PAIRED, tri_paired.cu: memory for what waits between words or tiles; of sequences or points,
+ *  values of rows [a, b) into slab (host). */
+tsl_err tri_paired_open(tri_gpu *w);
+tsl_err tri_paired_rows(tri_gpu *w, int64_t a, int64_t b, void *slab);
+
+/** Upload the sequences and, but for PAIRED, put columns of like lengths together. */
 tsl_err tri_letters_open(tri_gpu *w);
 void tri_letters_close(tri_gpu *w);
 

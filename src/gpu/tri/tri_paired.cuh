@@ -1,0 +1,271 @@
+/**
+ * @file tri_paired.cuh
+ * Row k with column k of two sets of sequences on a card: output PAIRED. A thread has one pair, or
+ * two where scores fit 16 bits, with patterns and texts of their own; a warp's pairs come from a
+ * list in which those of like lengths are neighbours. The tables are those of all pairs
+ * (tri_align.cuh, tri_letters.cuh); what differs is where the letters come from: each thread reads
+ * its own sequences, scores are looked up in a table in shared memory, and of EDIT a pattern lies
+ * there as planes, bit b of each letter's code in plane b.
+ */
+#ifndef TSL_GPU_TRI_PAIRED_CUH
+#define TSL_GPU_TRI_PAIRED_CUH
+
+#include "tri_align.cuh"
+
+enum {
+  TRI_PAIRED_LD = TRI_LETTERS_SCORED + 1, /**< of the table of scores: odd */
+  TRI_PAIRED_WORDS = 8,                   /**< EDIT: words of 32 letters at a time */
+  TRI_PAIRED_BITS = 8                     /**< of a code at most */
+};
+
+/** Pairs of a launch. */
+typedef struct tri_paired_list {
+  const int *rows; /**< [n] -1: none */
+  int n, lo;       /**< lo: row of out[0] */
+  int most; /**< letters of the longest text, a multiple of 4: what waits has room for them */
+  int wide; /**< out is double, else float */
+  void *out;
+} tri_paired_list;
+
+/** A sequence on the card. */
+typedef struct tri_paired_sequence {
+  int64_t start;
+  int n;
+} tri_paired_sequence;
+
+static __device__ __forceinline__ tri_paired_sequence tri_paired_find(const tri_letters_args &s,
+                                                                      int64_t place) {
+  const int64_t start = s.starts[place];
+  const tri_paired_sequence found = {start, (int)(s.starts[place + 1] - start)};
+  return found;
+}
+
+/** Letters [at, at + 4) of a sequence; the code that none has behind its end. */
+static __device__ __forceinline__ uint32_t tri_paired_four(const tri_letters_args &s,
+                                                           const tri_paired_sequence &sequence,
+                                                           int at) {
+  const int64_t byte = sequence.start + at;
+  const uint32_t *const words = (const uint32_t *)s.codes + byte / 4;
+  const int shift = (int)(byte % 4), left = min(sequence.n - at, 4);
+  const uint32_t none = (uint32_t)s.n_codes * 0x01010101u;
+  if (left <= 0) return none;
+  const uint32_t low = __ldg(words), high = shift + left > 4 ? __ldg(words + 1) : 0;
+  const uint32_t four = __funnelshift_r(low, high, 8 * shift);
+  const uint32_t mask = left == 4 ? 0xffffffffu : (1u << 8 * left) - 1;
+  return (four & mask) | (none & ~mask);
+}
+
+static __device__ __forceinline__ void tri_paired_put(const tri_paired_list &list, int row,
+                                                      int value) {
+  if (list.wide)
+    ((double *)list.out)[row - list.lo] = value;
+  else
+    ((float *)list.out)[row - list.lo] = (float)value;
+}
+
+/* ---- alignments */
+
+/** Scores of a letter of each text with the letters of a tile. */
+template <class P> struct tri_paired_scores {
+  const int *scores[P::PAIRS]; /**< of the text's letter with each of the pattern */
+  const uint32_t (&tile)[P::PAIRS][TRI_ALIGN_TILE / 4];
+
+  __device__ __forceinline__ typename P::V operator[](int k) const {
+    int score[P::PAIRS];
+#pragma unroll
+    for (int pair = 0; pair < P::PAIRS; pair++)
+      score[pair] = scores[pair][tile[pair][k / 4] >> 8 * (k % 4) & 255];
+    return P::scores(score);
+  }
+};
+
+/** A thread's pairs, a source of tri_align_through. */
+template <class P> struct tri_align_of_pairs {
+  const tri_letters_args &s;
+  const int *table; /**< [LD][LD] of a text's letter with a pattern's */
+  int row[P::PAIRS];
+  tri_paired_sequence pattern[P::PAIRS], text[P::PAIRS];
+  uint32_t tile[P::PAIRS][TRI_ALIGN_TILE / 4], four[P::PAIRS];
+
+  __device__ __forceinline__ tri_align_of_pairs(const tri_letters_args &args, const int *scores)
+      : s(args), table(scores) {
+  }
+
+  /** Pairs number `at` of the list and, where two go together, the next. */
+  __device__ __forceinline__ void find(const tri_paired_list &list, int at) {
+#pragma unroll
+    for (int pair = 0; pair < P::PAIRS; pair++) {
+      row[pair] = at + pair < list.n ? list.rows[at + pair] : -1;
+      pattern[pair].start = text[pair].start = pattern[pair].n = text[pair].n = 0;
+      if (row[pair] < 0) continue;
+      pattern[pair] = tri_paired_find(s, s.p.first + row[pair]);
+      text[pair] = tri_paired_find(s, row[pair]);
+    }
+  }
+  __device__ __forceinline__ int most(const tri_paired_sequence (&of)[P::PAIRS]) const {
+    return max(of[0].n, of[P::PAIRS - 1].n);
+  }
+  __device__ __forceinline__ int n_words() const {
+    return (most(text) + TRI_LETTERS_PACKED - 1) / TRI_LETTERS_PACKED;
+  }
+  __device__ __forceinline__ int longest() const {
+    return most(pattern);
+  }
+  __device__ __forceinline__ int letters(int pair) const {
+    return pattern[pair].n;
+  }
+  __device__ __forceinline__ int ends(int pair) const {
+    return text[pair].n;
+  }
+
+  /** The patterns' letters from `first` on. */
+  __device__ __forceinline__ void load(int first) {
+#pragma unroll
+    for (int pair = 0; pair < P::PAIRS; pair++)
+#pragma unroll
+      for (int k = 0; k < TRI_ALIGN_TILE / 4; k++)
+        tile[pair][k] = tri_paired_four(s, pattern[pair], first + 4 * k);
+  }
+  __device__ __forceinline__ void begin() {
+  }
+  __device__ __forceinline__ void take(int w) {
+#pragma unroll
+    for (int pair = 0; pair < P::PAIRS; pair++)
+      four[pair] = tri_paired_four(s, text[pair], w * TRI_LETTERS_PACKED);
+  }
+  __device__ __forceinline__ tri_paired_scores<P> scores(int q) const {
+    tri_paired_scores<P> scores = {{}, tile};
+#pragma unroll
+    for (int pair = 0; pair < P::PAIRS; pair++)
+      scores.scores[pair] = table + (int)(four[pair] >> 8 * q & 255) * TRI_PAIRED_LD;
+    return scores;
+  }
+};
+
+/** Scores raised as tri_align_profile has them, a row for each letter of a text; all threads. */
+static __device__ __forceinline__ void tri_paired_table(const tri_letters_args &s, int *table) {
+  const int codes = s.n_codes, gap = s.p.open + s.p.extend, least = min(s.p.least, 0);
+  for (int e = (int)threadIdx.x; e < (codes + 1) * (codes + 1); e += TRI_LETTERS_THREADS) {
+    const int b = e / (codes + 1), a = e % (codes + 1);
+    const bool none = a == codes || b == codes;
+    table[b * TRI_PAIRED_LD + a] = gap + (none ? least : s.scores[a * codes + b]);
+  }
+}
+
+/** One of a sequence with an empty one; what the tables of others are begun with. */
+static __device__ __forceinline__ int tri_paired_empty(const tri_params &p, int m, int n) {
+  return p.function == TRI_LOCAL || m + n == 0 ? 0 : -(p.open + (m + n) * p.extend);
+}
+
+/** Warps take pairs from a common counter. */
+template <class P, bool LOCAL>
+static __global__ void __launch_bounds__(TRI_LETTERS_THREADS, 4)
+    tri_paired_align(tri_letters_args s, tri_paired_list list, unsigned *counter) {
+  typedef typename P::V V;
+  __shared__ int table[TRI_PAIRED_LD * TRI_PAIRED_LD];
+  const int lane = (int)threadIdx.x % 32, sign = s.p.similar ? -1 : 1;
+  V *const waiting =
+      (V *)s.below + (int64_t)blockIdx.x * list.most * 2 * TRI_LETTERS_THREADS + threadIdx.x;
+  tri_paired_table(s, table);
+  __syncthreads();
+  for (;;) {
+    const unsigned item = __shfl_sync(0xffffffffu, lane == 0 ? atomicAdd(counter, 1u) : 0u, 0);
+    const int64_t at = ((int64_t)item * 32 + lane) * P::PAIRS;
+    if (at - lane * P::PAIRS >= list.n) return;
+    tri_align_of_pairs<P> pairs(s, table);
+    tri_align_tile<P> tile;
+    pairs.find(list, (int)min(at, (int64_t)list.n));
+    tile.best = P::all(s.p.open + s.p.extend);
+#pragma unroll
+    for (int pair = 0; pair < P::PAIRS; pair++)
+      tile.result[pair] = tri_paired_empty(s.p, pairs.letters(pair), pairs.ends(pair));
+    for (int first = 0; first < pairs.longest(); first += TRI_ALIGN_TILE) {
+      pairs.load(first);
+      tri_align_through<P, LOCAL>(s.p, pairs, first, waiting, tile);
+    }
+#pragma unroll
+    for (int pair = 0; pair < P::PAIRS; pair++) {
+      const int score =
+          LOCAL ? P::value(tile.best, pair) - s.p.open - s.p.extend : tile.result[pair];
+      if (pairs.row[pair] >= 0) tri_paired_put(list, pairs.row[pair], sign * score);
+    }
+  }
+}
+
+/* ---- edit distances */
+
+/** Where a thread's pattern has a letter: BITS planes of each word, THREADS apart. */
+template <int BITS> struct tri_letters_of_planes {
+  const uint32_t *planes; /**< shared, [WORDS][BITS][THREADS] from the thread's own on */
+
+  __device__ __forceinline__ uint32_t at(int w, uint32_t letter) const {
+    uint32_t equal = 0xffffffffu;
+#pragma unroll
+    for (int b = 0; b < BITS; b++)
+      equal &= ~(planes[(w * BITS + b) * TRI_LETTERS_THREADS] ^ (0u - (letter >> b & 1)));
+    return equal;
+  }
+};
+
+/** A text of bytes. */
+struct tri_letters_of_bytes {
+  const uint8_t *codes;
+
+  __device__ __forceinline__ uint32_t letter(int t) const {
+    return __ldg(codes + t);
+  }
+};
+
+/** Planes of the WORDS words of a pattern from `first` on; zeros behind its end. */
+template <int BITS>
+static __device__ __forceinline__ void tri_paired_planes(const tri_letters_args &s,
+                                                         const tri_paired_sequence &pattern,
+                                                         int first, uint32_t *planes) {
+  for (int w = 0; w < TRI_PAIRED_WORDS; w++) {
+    uint32_t plane[BITS] = {};
+    const int at = (first + w) * 32, here = min(pattern.n - at, 32);
+    for (int k = 0; k < here; k++) {
+      const uint32_t letter = __ldg(s.codes + pattern.start + at + k);
+#pragma unroll
+      for (int b = 0; b < BITS; b++) plane[b] |= (letter >> b & 1) << k;
+    }
+#pragma unroll
+    for (int b = 0; b < BITS; b++) planes[(w * BITS + b) * TRI_LETTERS_THREADS] = plane[b];
+  }
+}
+
+/** W words of a pattern are enough: short ones have neighbours of their kind. */
+template <int BITS>
+static __device__ __forceinline__ int tri_paired_part(const tri_letters_of_planes<BITS> &equal,
+                                                      int letters, const tri_letters_of_bytes &text,
+                                                      int n, bool top, uint32_t *below) {
+  if (letters <= 32) return tri_letters_part<1>(equal, letters, text, n, top, below);
+  if (letters <= 64) return tri_letters_part<2>(equal, letters, text, n, top, below);
+  if (letters <= 128) return tri_letters_part<4>(equal, letters, text, n, top, below);
+  return tri_letters_part<TRI_PAIRED_WORDS>(equal, letters, text, n, top, below);
+}
+
+template <int BITS>
+static __global__ void __launch_bounds__(TRI_LETTERS_THREADS)
+    tri_paired_edit(tri_letters_args s, tri_paired_list list) {
+  extern __shared__ uint32_t shared[];
+  uint32_t *const planes = shared + threadIdx.x;
+  const int64_t me = (int64_t)blockIdx.x * TRI_LETTERS_THREADS + threadIdx.x;
+  const int64_t all = (int64_t)gridDim.x * TRI_LETTERS_THREADS;
+  uint32_t *const below = s.below + me * s.below_ld;
+  for (int64_t at = me; at < list.n; at += all) {
+    const int row = list.rows[at];
+    const tri_paired_sequence pattern = tri_paired_find(s, s.p.first + row);
+    const tri_paired_sequence text = tri_paired_find(s, row);
+    const tri_letters_of_bytes letters = {s.codes + text.start};
+    const tri_letters_of_planes<BITS> equal = {planes};
+    int distance = text.n;
+    for (int w = 0; w * 32 < pattern.n; w += TRI_PAIRED_WORDS) {
+      tri_paired_planes<BITS>(s, pattern, w, planes);
+      distance += tri_paired_part(equal, pattern.n - 32 * w, letters, text.n, w == 0, below);
+    }
+    tri_paired_put(list, row, distance);
+  }
+}
+
+#endif

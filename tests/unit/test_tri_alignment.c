@@ -1,0 +1,150 @@
+/* unit.tri.alignment: alignments that workers hand over are scored again from the letters; of wrong
+ * ones the run is INVALID and says which pair it is. */
+#include "must.h"
+
+#include "letters.h"
+#include "letters_alignment.h"
+#include "tri_family.h"
+#include "tri_letters.h"
+#include "tri_traceback.h"
+
+#include <unistd.h>
+
+enum { FIRST = TRI_PAD, PLACES = 2 * TRI_PAD };
+
+/** What a worker handed over of pair 0, and of pair 1, which is right. */
+typedef struct handed {
+  double values[2];
+  int64_t spans[2][TRI_SPAN];
+  uint32_t operations[8];
+} handed;
+
+static tsl_err read_rows(void *state, int field, int64_t lo, int64_t hi, void *rows) {
+  const handed *h = state;
+  const size_t n = (size_t)(hi - lo);
+  if (field == TRI_OUT)
+    memcpy(rows, h->values + lo, n * sizeof h->values[0]);
+  else if (field == TRI_OUT_2)
+    memcpy(rows, h->spans + lo, n * sizeof h->spans[0]);
+  else
+    memcpy(rows, h->operations + lo, n * sizeof h->operations[0]);
+  return TSL_OK;
+}
+
+/** ACGT with AGT, and AC with AC; a match is 2, a mismatch -3, a gap -(5 + 2 letters). */
+static void summarize(int function, handed h, tsl_summary *summary) {
+  static uint8_t codes[] = {0, 2, 3, 0, 1, 0, 1, 2, 3, 0, 1};
+  static char names[] = "r0\0r1\0q0\0q1";
+  int64_t starts[PLACES + 1] = {0, 3}, name_at[] = {0, 3, 6, 9, 12};
+  int32_t scores[16];
+  char path[] = "/tmp/tsl_test_XXXXXX.tsv";
+  tri_params p = {.function = function,
+                  .output = TRI_PAIRED,
+                  .type = TSL_F64,
+                  .two = 1,
+                  .columns = 2,
+                  .first = FIRST,
+                  .n = FIRST + 2,
+                  .n_pad = PLACES,
+                  .codes = 4,
+                  .longest = 4,
+                  .open = 5,
+                  .extend = 2,
+                  .aligned = 1};
+  tri_own own = {.alignment = path, .format = TRI_AS_TABLE, .alphabet = LETTERS_DNA};
+  tsl_problem problem = {.params = &p, .own = &own, .n_fields = TRI_OUT_3 + 1};
+  const tsl_field_rows store = {.state = &h, .read = read_rows};
+  for (int k = 2; k <= FIRST; k++) starts[k] = 5;
+  starts[FIRST + 1] = 9;
+  for (int k = FIRST + 2; k <= PLACES; k++) starts[k] = 11;
+  for (int k = 0; k < 16; k++) scores[k] = k / 4 == k % 4 ? 2 : -3;
+  own.letters = (letters_set){.n = 4, .name_at = name_at, .names = names};
+  problem.fields[TRI_LETTERS].data = codes;
+  problem.fields[TRI_STARTS].data = starts;
+  problem.fields[TRI_SCORES].data = scores;
+  problem.fields[TRI_OUT].shape[0] = 2;
+  const int file = mkstemps(path, 4);
+  assert_true(file >= 0);
+  (void)close(file);
+  (void)unlink(path);
+  MUST(tri_alignment_write(&problem, &store));
+  (void)unlink(path);
+  MUST(tri_summary(&problem, summary));
+}
+
+/** A=, C is left out, GT=. */
+static handed right(double value) {
+  return (handed){.values = {value, value == 1 ? 0 : 4},
+                  .spans = {{0, 4, 0, 3, 3}, {0, 2, 0, 2, 1}},
+                  .operations = {1 << 4 | TRI_BAM_SAME, 1 << 4 | TRI_BAM_I, 2 << 4 | TRI_BAM_SAME,
+                                 2 << 4 | TRI_BAM_SAME}};
+}
+
+static void is_invalid(int function, handed h, const char *why) {
+  tsl_summary summary = {.valid = true};
+  summarize(function, h, &summary);
+  assert_false(summary.valid);
+  if (strstr(summary.reason, why) == NULL) fail_msg("'%s' is not in '%s'", why, summary.reason);
+}
+
+static void right_ones(void **state) {
+  const int functions[] = {TRI_EDIT, TRI_GLOBAL};
+  (void)state;
+  for (int f = 0; f < 2; f++) {
+    tsl_summary summary = {.valid = false};
+    summarize(functions[f], right(f == 0 ? 1 : -1), &summary);
+    assert_true(summary.valid);
+  }
+}
+
+static void other_values(void **state) {
+  handed h = right(-1);
+  (void)state;
+  is_invalid(TRI_EDIT, right(2), "pair (0, 0): its alignment scores 1, but its value is 2");
+  is_invalid(TRI_GLOBAL, right(1), "pair (0, 0): its alignment scores -1, but its value is 1");
+  h.values[1] = 3;
+  is_invalid(TRI_GLOBAL, h, "pair (1, 1): its alignment scores 4, but its value is 3");
+}
+
+static void no_alignments(void **state) {
+  const char *const none = "pair (0, 0): what was recovered is no alignment of both";
+  handed h = right(1);
+  (void)state;
+  h.operations[2] = 2 << 4 | TRI_BAM_OTHER; /* equal letters as other ones */
+  is_invalid(TRI_EDIT, h, none);
+  h = right(1), h.operations[1] = 1 << 4 | TRI_BAM_D; /* more letters than the column has */
+  is_invalid(TRI_EDIT, h, none);
+  h = right(1), h.operations[2] = 1 << 4 | TRI_BAM_SAME; /* ends before its end */
+  is_invalid(TRI_EDIT, h, none);
+  h = right(1), h.spans[0][0] = 1, h.spans[0][2] = 1; /* begins late */
+  is_invalid(TRI_EDIT, h, none);
+}
+
+/** Names of references that SAM writes alike. */
+static void same_names(void **state) {
+  char names[] = "a,b\0a_b\0a(b\0\0002";
+  int64_t name_at[] = {0, 4, 8, 12, 13, 15}, same[2] = {0};
+  letters_set set = {.n = 5, .names = names, .name_at = name_at};
+  (void)state;
+  MUST(letters_sam_same(&set, 1, same));
+  assert_int_equal(same[0], -1);
+  MUST(letters_sam_same(&set, 5, same));
+  assert_int_equal(same[0], 0);
+  assert_int_equal(same[1], 1);
+  memcpy(names, "a,c\0a_b\0=_b\0\0003", 14); /* '=' may not come first, record 3 is "3" */
+  MUST(letters_sam_same(&set, 5, same));
+  assert_int_equal(same[0], 3);
+  assert_int_equal(same[1], 4);
+  MUST(letters_sam_same(&set, 4, same));
+  assert_int_equal(same[0], -1);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(right_ones),
+      cmocka_unit_test(other_values),
+      cmocka_unit_test(no_alignments),
+      cmocka_unit_test(same_names),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
