@@ -203,7 +203,7 @@ def recurrence_cases():
          ranks_matter=True)
     both("a pattern that is none", OWN + "  pattern: NOES\n", ["bad.yaml:12", "NOES", "NOSE"])
     both("rows as text", change("rows: len(a) + 1", "rows: many", OWN), ["bad.yaml:4", "table.rows", "'many'"])
-    both("no cell", change("  cell:", "  #", OWN), ["needs the key cell"])
+    both("no cell", change("  cell:", "  #", OWN), ["needs the keys table, cell and goal"])
     both("a key of recurrences", LCS + "  goal: M[0][0]\n", ["dp.goal", "not used by problem lcs"])
     both("--interpret where nothing is compiled", LCS, ["dp.interpret", "not used by problem lcs"], args=["--interpret"])
 
