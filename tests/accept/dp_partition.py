@@ -176,11 +176,11 @@ def goes_on(letters):
     tree = tree_of(letters, "recover")
     tree["run"]["checkpoint"] = 0.05
     deck, out = suite.deck("stopped.yaml", tree), suite.path("stopped.h5")
-    process = suite.start(["run", deck, "-o", out], 2, env={"TSL_TEST_SLOW": "+0.08", "TSL_TEST_CHECKPOINTS": "prompt"})
+    process = suite.start(["run", deck, "-o", out], 2, env={"TSL_TEST_SLOW": "+0.4", "TSL_TEST_CHECKPOINTS": "prompt"})
     patience = harness.Patience(60)
     while not checkpoints(out) and process.poll() is None and not patience.over():
         time.sleep(0.01)
-    time.sleep(0.4)
+    time.sleep(2)  # of some 6 s
     os.killpg(process.pid, signal.SIGKILL)
     process.communicate()
     check(checkpoints(out), "no checkpoint")
