@@ -313,7 +313,7 @@ suite.case("adds a ready problem", adds_ready_problem)
 suite.case("adds a family", adds_family)
 suite.case("docs ask for a pair function's row", docs_ask_for, "geman", "docs/families/tri.md", "mahalanobis",
            "| `geman` | sum_k t^2 / (1 + t^2), t = x_ik - x_jk | |\n")
-suite.case("docs ask for a ready problem's row", docs_ask_for, "indel", "docs/families/dp.md", "fold",
+suite.case("docs ask for a ready problem's row", docs_ask_for, "indel", "docs/families/dp.md", "partition",
            "| `indel` | letters inserted and deleted | `a` `b` | i32 |\n")
 suite.case("builds", builds)
 if suite.failed == 0:

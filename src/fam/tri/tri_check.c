@@ -77,7 +77,7 @@ tsl_err tri_check_devices(const tsl_deck *deck, const tri_deck *s, const tsl_pro
   for (int r = 0; r < problem->n_devices; r++) cards = cards || problem->devices[r].kind == TSL_GPU;
   if (cards && s->alignment != NULL)
     TSL_DECK_FAIL(deck, "tri.alignment",
-                  "alignments are made on sockets, not on cards; run with --device cpu");
+                  "alignments are made on sockets, not on cards; run with --set run.device=cpu");
 done:
   return err;
 }
