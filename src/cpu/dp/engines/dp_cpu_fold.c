@@ -56,19 +56,6 @@ done:
   return err;
 }
 
-static void fill_all(dp_cpu_fold *f, const int32_t *sizes) {
-  fill_costs(f);
-  fill_sizes(f, sizes);
-  for (int64_t b = 0; b < f->columns; b++)
-    f->key[b] = b >= 1 && b < f->posts ? loops_key(f->letters + b - 1, -1) : 0;
-#pragma omp parallel for schedule(dynamic) num_threads(f->cpu.threads)
-  for (int k = 0; k < N_LISTS + DP_FOLD_NEAR; k++)
-    if (k < N_LISTS)
-      fill_list(f, (fold_list)k);
-    else
-      fill_near(f, k - N_LISTS);
-}
-
 tsl_err dp_cpu_fold_open(const dp_cpu *cpu, const dp_cpu_interval_input *in, dp_cpu_fold **out) {
   tsl_err err = TSL_OK;
   dp_cpu_fold *f = NULL;
@@ -80,10 +67,7 @@ tsl_err dp_cpu_fold_open(const dp_cpu *cpu, const dp_cpu_interval_input *in, dp_
   f->columns = (f->tiles + 1) * DP_SIDE;
   TSL_TRY(tsl_alloc(1, sizeof *f->energy, "energies", (void **)&f->energy));
   *f->energy = *in->energy;
-  TSL_TRY(tsl_alloc(f->columns + 2 * AROUND, 1, "letters", (void **)&f->around));
-  f->letters = f->around + AROUND;
-  for (int64_t k = 0; k < in->posts - 1; k++)
-    f->letters[k] = in->letters[k] < 4 ? (uint8_t)(in->letters[k] + 1) : 0;
+  TSL_TRY(take_letters(f, in->letters));
   TSL_TRY(take_tables(f));
   fill_all(f, in->sizes);
   *out = f;

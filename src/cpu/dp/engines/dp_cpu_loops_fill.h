@@ -101,3 +101,29 @@ static void fill_sizes(LOOPS *f, const RNA_NUMBER *sizes) {
     f->sizes[k] = plain ? LOOPS_WEIGHT(f, sizes[size]) : LOOPS_NEVER;
   }
 }
+
+/** All of these, shared by the threads. @param[in] sizes  [posts] energies of hairpins by size */
+static void fill_all(LOOPS *f, const RNA_NUMBER *sizes) {
+  fill_costs(f);
+  fill_sizes(f, sizes);
+  for (int64_t b = 0; b < f->columns; b++)
+    f->key[b] = b >= 1 && b < f->posts ? loops_key(f->letters + b - 1, -1) : 0;
+#pragma omp parallel for schedule(dynamic) num_threads(f->cpu.threads)
+  for (int k = 0; k < N_LISTS + DP_FOLD_NEAR; k++)
+    if (k < N_LISTS)
+      fill_list(f, (fold_list)k);
+    else
+      fill_near(f, k - N_LISTS);
+}
+
+/** Letters of the sequence, 0 others and 1..4 A C G U, with room on both sides.
+ *  @param[in] letters  [posts - 1] A C G U 0..3, others above */
+static tsl_err take_letters(LOOPS *f, const uint8_t *letters) {
+  tsl_err err = TSL_OK;
+  TSL_TRY(tsl_alloc(f->columns + 2 * AROUND, 1, "letters", (void **)&f->around));
+  f->letters = f->around + AROUND;
+  for (int64_t k = 0; k < f->posts - 1; k++)
+    f->letters[k] = letters[k] < 4 ? (uint8_t)(letters[k] + 1) : 0;
+done:
+  return err;
+}
