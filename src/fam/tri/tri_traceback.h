@@ -23,7 +23,7 @@ TSL_C_BEGIN
 
 enum {
   TRI_SPAN = 5,
-  TRI_TRACEBACK_BYTES = 4 << 20,    /**< of a strip, where lengths are ordinary */
+  TRI_TRACEBACK_BYTES = 4 << 20,     /**< of a strip, where lengths are ordinary */
   TRI_TRACEBACK_TOGETHER = 128 << 20 /**< most of pairs side by side */
 };
 

@@ -11,10 +11,11 @@ TSL_C_BEGIN
 
 /**
  * Go back from a cell to the top or the left side of rows that were computed together, or to the
- * path's end (lane -1). What lies left of the cell and above it is a region. Where its decisions fit
- * into what is left of dp.memory, they are made and followed; else its longer side is halved: the
- * half without the cell is computed and its edge (or the state below it) kept, the other half is a
- * region, and so is then what the path comes to of the first. Paths do not depend on the memory.
+ * path's end (lane -1). What lies left of the cell and above it is a region. Where its decisions
+ * fit into what is left of dp.memory, they are made and followed; else its longer side is halved:
+ * the half without the cell is computed and its edge (or the state below it) kept, the other half
+ * is a region, and so is then what the path comes to of the first. Paths do not depend on the
+ * memory.
  *
  * @param[in]     b       whose rows they are
  * @param[in,out] cursor  as in dp_bands_trace; the lane is left as it is, or becomes -1
