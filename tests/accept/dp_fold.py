@@ -15,7 +15,7 @@ from contextlib import redirect_stdout
 
 import dp_fold_parameters
 import harness
-from dp_fold_energy import Model, pairs_of, read, structures
+from dp_fold_energy import Model, pairs_of, read, short_sequences, structures
 from harness import check, np
 
 suite = harness.Suite(__doc__, jobs=4)
@@ -61,13 +61,8 @@ def brute_force(letters, celsius, dangles):
 
 
 def brute_cases():
-    dice = random.Random(5)
-    for k, alphabet in enumerate(("GC", "GGCCAU", "ACGU", "GU", "GGCCN", "GCAU", "GGCC", "ACGU")):
-        n = 15 if set(alphabet) == {"G", "C"} else 17
-        letters = "".join(dice.choice(alphabet) for _ in range(n))
-        suite.case(f"all structures of {letters}", brute_force, letters, (37, 20, 61.5)[k % 3], 2 * (k % 2))
-    for letters in ("GGGAAACCGAAAGGC", "GCGAAAGCGAAAGCC", "GGAGAAACAGAAACACC", "GAGAAACGAAACC"):
-        suite.case(f"multiloops of {letters}", brute_force, letters, 37, 2)
+    for letters, celsius, dangles in short_sequences(5):
+        suite.case(f"all structures of {letters}", brute_force, letters, celsius, dangles)
 
 
 def peer(cases):

@@ -7,6 +7,7 @@
 """
 import itertools
 import math
+import random
 import re
 
 PAIRS = ("CG", "GC", "GU", "UG", "AU", "UA")
@@ -196,3 +197,13 @@ def pairs_of(text):
         elif c == ")":
             found.append((stack.pop(), k))
     return sorted(found)
+
+
+def short_sequences(seed):
+    """(letters, temperature, dangles) of which all structures can be tried; the last ones have multiloops."""
+    dice = random.Random(seed)
+    for k, alphabet in enumerate(("GC", "GGCCAU", "ACGU", "GU", "GGCCN", "GCAU", "GGCC", "ACGU")):
+        n = 15 if set(alphabet) == {"G", "C"} else 17
+        yield "".join(dice.choice(alphabet) for _ in range(n)), (37, 20, 61.5)[k % 3], 2 * (k % 2)
+    for letters in ("GGGAAACCGAAAGGC", "GCGAAAGCGAAAGCC", "GGAGAAACAGAAACACC", "GAGAAACGAAACC"):
+        yield letters, 37, 2

@@ -16,7 +16,7 @@ import signal
 import time
 
 import harness
-from dp_fold_energy import Model, pairs_of, read, structures
+from dp_fold_energy import Model, pairs_of, read, short_sequences, structures
 from dp_fold_natural import NATURAL
 from harness import check, np
 
@@ -68,13 +68,8 @@ def brute_force(letters, celsius, dangles):
 
 
 def brute_cases():
-    dice = random.Random(6)
-    for k, alphabet in enumerate(("GC", "GGCCAU", "ACGU", "GU", "GGCCN", "GCAU", "GGCC", "ACGU")):
-        n = 15 if set(alphabet) == {"G", "C"} else 17
-        letters = "".join(dice.choice(alphabet) for _ in range(n))
-        suite.case(f"all structures of {letters}", brute_force, letters, (37, 20, 61.5)[k % 3], 2 * (k % 2))
-    for letters in ("GGGAAACCGAAAGGC", "GCGAAAGCGAAAGCC", "GGAGAAACAGAAACACC", "GAGAAACGAAACC"):
-        suite.case(f"multiloops of {letters}", brute_force, letters, 37, 2)
+    for letters, celsius, dangles in short_sequences(6):
+        suite.case(f"all structures of {letters}", brute_force, letters, celsius, dangles)
 
 
 def compare(case, least):

@@ -1,4 +1,5 @@
-/** @file dp_cpu_interval.h  A triangle of values, shared by dp_cpu_interval*.c. */
+/** @file dp_cpu_interval.h  A triangle of values, shared by dp_cpu_interval*.c and the engines of
+ *  foldings. */
 #ifndef TSL_CPU_DP_CPU_INTERVAL_H
 #define TSL_CPU_DP_CPU_INTERVAL_H
 
@@ -21,6 +22,16 @@ struct dp_cpu_interval {
   int32_t span;
   dp_cpu_fold *fold; /**< FOLD, else NULL; X is its M */
 };
+
+/** A box in tiles: rows [i0, i1), columns [j0, j1). */
+typedef struct dp_tile_range {
+  int64_t i0, i1, j0, j1;
+} dp_tile_range;
+
+static inline dp_tile_range dp_tiles_of(const dp_box *b) {
+  return (dp_tile_range){b->lo[0] / DP_SIDE, (b->hi[0] + DP_SIDE - 1) / DP_SIDE, b->lo[1] / DP_SIDE,
+                         (b->hi[1] + DP_SIDE - 1) / DP_SIDE};
+}
 
 static inline char *interval_tile(const dp_cpu_interval *w, int64_t i, int64_t j) {
   const int64_t number = i * (2 * w->tiles - i + 1) / 2 + j - i;

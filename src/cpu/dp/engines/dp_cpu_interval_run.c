@@ -4,16 +4,6 @@
 
 enum { STRIPES = DP_SIDE / DP_STRIPE };
 
-/** A box in tiles. */
-typedef struct region {
-  int64_t i0, i1, j0, j1;
-} region;
-
-static region region_of(const dp_box *b) {
-  return (region){b->lo[0] / DP_SIDE, (b->hi[0] + DP_SIDE - 1) / DP_SIDE, b->lo[1] / DP_SIDE,
-                  (b->hi[1] + DP_SIDE - 1) / DP_SIDE};
-}
-
 /** Rows of a stripe of tile (i, j) with all k in tiles [k0, k1), which are finished. */
 static void meet(const dp_cpu_interval *w, int64_t i, int64_t j, int stripe, int64_t k0,
                  int64_t k1) {
@@ -67,10 +57,10 @@ static void dp_cpu_interval_run_join(const dp_cpu_interval *w, int64_t i, int64_
 }
 
 /** Tile number t of those of all boxes on inner diagonal d: the box's lower left tile is 0. */
-static bool find_tile(const dp_box *boxes, int64_t n, int64_t d, int64_t t, region *r, int64_t *i,
-                      int64_t *j) {
+static bool find_tile(const dp_box *boxes, int64_t n, int64_t d, int64_t t, dp_tile_range *r,
+                      int64_t *i, int64_t *j) {
   for (int64_t b = 0; b < n; b++) {
-    *r = region_of(&boxes[b]);
+    *r = dp_tiles_of(&boxes[b]);
     const int64_t rows = r->i1 - r->i0, columns = r->j1 - r->j0;
     const int64_t up = d < rows ? d : rows - 1; /* rows above the lowest */
     const int64_t down = d < columns ? 0 : d - columns + 1;
@@ -87,20 +77,20 @@ static bool find_tile(const dp_box *boxes, int64_t n, int64_t d, int64_t t, regi
 
 static int64_t tiles_on(const dp_box *boxes, int64_t n, int64_t d) {
   int64_t count = 0, i = 0, j = 0;
-  region r;
+  dp_tile_range r;
   while (find_tile(boxes, n, d, count, &r, &i, &j)) count++;
   return count;
 }
 
 /** All tiles of all boxes with what lies between their rows and columns: all finished before. */
-static void meet_outside(const dp_cpu_interval *w, const region *r, int64_t task) {
+static void meet_outside(const dp_cpu_interval *w, const dp_tile_range *r, int64_t task) {
   const int64_t columns = r->j1 - r->j0, tile = task / STRIPES;
   const int64_t i = r->i0 + tile / columns, j = r->j0 + tile % columns;
   if (i <= j) meet(w, i, j, (int)(task % STRIPES), r->i1, r->j0);
 }
 
 /** A tile of inner diagonal d, after those before it. */
-static void finish_tile(const dp_cpu_interval *w, const region *r, int64_t i, int64_t j) {
+static void finish_tile(const dp_cpu_interval *w, const dp_tile_range *r, int64_t i, int64_t j) {
   /* between i and j, what meet_outside has not done */
   const int64_t low = r->i1 < j ? r->i1 : j, high = r->j0 > low ? r->j0 : low;
   for (int s = 0; s < STRIPES; s++) {
@@ -114,13 +104,13 @@ void dp_cpu_interval_boxes(dp_cpu_interval *w, const dp_box *boxes, int64_t n) {
   int64_t diagonals = 0;
 #pragma omp parallel num_threads(w->cpu.threads)
   for (int64_t b = 0; b < n; b++) {
-    const region r = region_of(&boxes[b]);
+    const dp_tile_range r = dp_tiles_of(&boxes[b]);
     const int64_t tasks = (r.i1 - r.i0) * (r.j1 - r.j0) * STRIPES;
 #pragma omp for schedule(dynamic) nowait
     for (int64_t task = 0; task < tasks; task++) meet_outside(w, &r, task);
   }
   for (int64_t b = 0; b < n; b++) {
-    const region r = region_of(&boxes[b]);
+    const dp_tile_range r = dp_tiles_of(&boxes[b]);
     const int64_t d = r.i1 - r.i0 + r.j1 - r.j0 - 1;
     if (d > diagonals) diagonals = d;
   }
@@ -128,7 +118,7 @@ void dp_cpu_interval_boxes(dp_cpu_interval *w, const dp_box *boxes, int64_t n) {
     const int64_t count = tiles_on(boxes, n, d);
 #pragma omp parallel for schedule(dynamic) num_threads(w->cpu.threads)
     for (int64_t t = 0; t < count; t++) {
-      region r;
+      dp_tile_range r;
       int64_t i = 0, j = 0;
       if (find_tile(boxes, n, d, t, &r, &i, &j) && i <= j) finish_tile(w, &r, i, j);
     }

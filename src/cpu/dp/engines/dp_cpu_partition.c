@@ -1,6 +1,7 @@
 /** @file dp_cpu_partition.c  Sums over structures: lists of weights, memory, boxes. */
 #include "dp_cpu_partition.h"
 
+#include "dp_cpu_interval.h"
 #include "integers.h"
 
 #include <math.h>
@@ -100,19 +101,9 @@ void dp_cpu_partition_close(dp_cpu_partition **partition) {
 
 enum { MOST = DP_BOX / DP_SIDE }; /* tiles along a side of a box */
 
-/** A box in tiles. */
-typedef struct region {
-  int64_t i0, i1, j0, j1;
-} region;
-
-static region region_of(const dp_box *b) {
-  return (region){b->lo[0] / DP_SIDE, (b->hi[0] + DP_SIDE - 1) / DP_SIDE, b->lo[1] / DP_SIDE,
-                  (b->hi[1] + DP_SIDE - 1) / DP_SIDE};
-}
-
 /** Products with tiles outside of the box, which are finished. */
 static void meet_outside(dp_cpu_partition *f, const dp_box *box, int64_t i, int64_t j) {
-  const region r = region_of(box);
+  const dp_tile_range r = dp_tiles_of(box);
   if (box->lo[2] == 0)
     partition_inside_meet(f, i, j, r.i1, r.j0);
   else
@@ -121,7 +112,7 @@ static void meet_outside(dp_cpu_partition *f, const dp_box *box, int64_t i, int6
 
 /** The tile after those of the box that it needs. */
 static void finish_tile(dp_cpu_partition *f, const dp_box *box, int64_t i, int64_t j) {
-  const region r = region_of(box);
+  const dp_tile_range r = dp_tiles_of(box);
   if (box->lo[2] != 0) {
     partition_outside_meet(f, i, j, (int64_t[]){j + 1, r.j1}, (int64_t[]){r.i0, i});
     partition_outside_join(f, i, j);
@@ -137,7 +128,7 @@ static void finish_tile(dp_cpu_partition *f, const dp_box *box, int64_t i, int64
 
 /** Number t of a box's tiles, rows after rows; false: there is none on or above the diagonal. */
 static bool tile_of(const dp_box *box, int64_t t, int64_t *i, int64_t *j) {
-  const region r = region_of(box);
+  const dp_tile_range r = dp_tiles_of(box);
   *i = r.i0 + t / MOST;
   *j = r.j0 + t % MOST;
   return *i < r.i1 && *j < r.j1 && *i <= *j;
