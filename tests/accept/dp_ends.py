@@ -8,13 +8,11 @@ Of 0 to 300 letters the whole table, the end (of the best cells that of the smal
 be those of a plain table and a walk by the rules of docs/families/dp.md. Longer ones against parasail's sg_* and edlib's
 HW and SHW; 1, 2, 3 and 5 ranks give the same bytes, and so does a run that goes on after a kill.
 """
-import os
-import time
 
 import harness
 from dp_truth import letters, mutated
 from harness import check, np
-from interrupted import checkpoints, compare_contents, contents, kill_all
+from interrupted import compare_contents, contents, go_on_after_kill
 
 suite = harness.Suite(__doc__, jobs=4)
 FAST = suite.fast
@@ -310,24 +308,10 @@ def goes_on(name, mode, ends, kind):
     """Killed, and restarted on another number of ranks."""
     a, b = pair(kind, 4000, 12)
     tree = tree_of(name, mode, ends, a, b)
-    tree["run"].update({"checkpoint": 0.05, "units": 20})
-    deck, out, whole = suite.deck("stopped.yaml", tree), suite.path("stopped.h5"), suite.path("whole.h5")
-    made = suite.run(["run", deck, "-o", whole, "-q", "--overwrite"])
-    check(made.status == 0, made.tail())
-    for path in (out, *checkpoints(out)):
-        if os.path.exists(path):
-            os.remove(path)
-    process = suite.start(["run", deck, "-o", out], 2, env={"TSL_TEST_SLOW": "+0.02", "TSL_TEST_CHECKPOINTS": "prompt"})
-    patience = harness.Patience(60)
-    while not checkpoints(out) and process.poll() is None and not patience.over():
-        time.sleep(0.01)
-    kill_all(process)
-    process.communicate()
-    check(checkpoints(out), "no checkpoint")
-    made = suite.run(["run", deck, "-o", out, "--restart", out], 3)
-    check(made.status == 0 and "from a checkpoint" in made.out, made.tail())
-    compare_contents(name, contents(out), contents(whole))
-    return made.out.split("from a checkpoint with ")[1].split("\n")[0]
+    tree["run"]["units"] = 20
+    with suite.result(tree) as whole:
+        truth = contents(whole.filename)
+    compare_contents(name, go_on_after_kill(suite, tree, "stopped", 2, 3, each=0.02), truth)
 
 
 def refused(more, words, problem="global"):

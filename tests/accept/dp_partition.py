@@ -12,13 +12,12 @@ import math
 import os
 import random
 import re
-import signal
-import time
 
 import harness
 from dp_fold_energy import Model, pairs_of, read, short_sequences, structures
 from dp_fold_natural import NATURAL
 from harness import check, np
+from interrupted import compare_contents, contents, go_on_after_kill
 
 try:
     import RNA
@@ -136,54 +135,34 @@ def no_overflow():
 # ------------------------------------------------------------------- the same on every mix
 
 
-def contents(file):
-    return {name: file["results"][name][()].tobytes() for name in file["results"]}
-
-
 def same_bytes(letters, mode):
     with solve(letters, mode) as file:
-        first = contents(file)
+        first = contents(file.filename)
     for ranks in (2, 3, 5):
         with solve(letters, mode, ranks) as file:
-            check(contents(file) == first, f"{ranks} ranks differ, mode {mode}")
+            check(contents(file.filename) == first, f"{ranks} ranks differ, mode {mode}")
 
 
 def same_levels(letters):
     with solve(letters) as file:
-        first = contents(file)
+        first = contents(file.filename)
     with open("/proc/cpuinfo", encoding="utf-8") as file:
         x86 = " avx2 " in file.read()
     for level in ("v2", "v3") if x86 else ():
         try:
             with solve(letters, env={"TSL_SIMD": level}) as file:
-                check(contents(file) == first, f"level {level} differs")
+                check(contents(file.filename) == first, f"level {level} differs")
         except harness.Failed as why:
             if "TSL_SIMD" not in str(why):
                 raise
 
 
-def checkpoints(out):
-    return [out + f".ckpt.{k}" for k in (0, 1) if os.path.exists(out + f".ckpt.{k}")]
-
-
 def goes_on(letters):
-    """Stopped in the sweep outside, and restarted on another number of ranks."""
+    """Killed in the sweep outside, after the four stages inside, and restarted on another number of ranks."""
     tree = tree_of(letters, "recover")
-    tree["run"]["checkpoint"] = 0.05
-    deck, out = suite.deck("stopped.yaml", tree), suite.path("stopped.h5")
-    process = suite.start(["run", deck, "-o", out], 2, env={"TSL_TEST_SLOW": "+0.4", "TSL_TEST_CHECKPOINTS": "prompt"})
-    patience = harness.Patience(60)
-    while not checkpoints(out) and process.poll() is None and not patience.over():
-        time.sleep(0.01)
-    time.sleep(2)  # of some 6 s
-    os.killpg(process.pid, signal.SIGKILL)
-    process.communicate()
-    check(checkpoints(out), "no checkpoint")
-    made = suite.run(["run", deck, "-o", out, "--restart", out], 3)
-    check(made.status == 0 and "from a checkpoint" in made.out, made.tail())
-    with solve(letters, "recover") as whole, harness.h5py.File(out, "r") as file:
-        check(contents(file) == contents(whole), "other results than those of a run that was not stopped")
-    return made.out.split("from a checkpoint with ")[1].split("\n")[0]
+    found = go_on_after_kill(suite, tree, "stopped", 2, 3, each=0.3, saves=5)
+    with solve(letters, "recover") as whole:
+        compare_contents("partition", found, contents(whole.filename))
 
 
 # ------------------------------------------------------------------- what comes of it

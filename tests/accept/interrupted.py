@@ -138,6 +138,15 @@ def checkpoints(out):
     return [p for p in (out + ".ckpt.0", out + ".ckpt.1") if os.path.exists(p)]
 
 
+def written(out):
+    """The same as pairs of path and time of writing."""
+    for path in checkpoints(out):
+        try:
+            yield path, os.stat(path).st_mtime_ns
+        except FileNotFoundError:  # replaced just now
+            pass
+
+
 def members(session):
     """Processes of a session, as (number, name); mpirun gives each rank a group of its own."""
     return [(number, name) for number, name, words in harness.processes()
@@ -158,17 +167,22 @@ def kill_all(process):
     process.communicate()
 
 
-def go_on_after_kill(suite, tree, name, ranks, again):
-    """Kill a run, slowed down, once there is a checkpoint; the rest on other ranks. Returns its contents.
+def go_on_after_kill(suite, tree, name, ranks, again, each=0.05, saves=1):
+    """Kill a run, each of whose units sleeps, once so many checkpoints were written; the rest on other ranks.
 
-    Units must be many, and the run's time in computing."""
+    Returns its contents. Units must be many, and the run's time in computing."""
     tree = {**tree, "run": {**tree.get("run", {}), "checkpoint": 0.1}}
     deck, out = suite.deck(name + ".yaml", tree), suite.path(name + ".h5")
-    process = suite.start(["run", deck, "-o", out], ranks, env={"TSL_TEST_SLOW": "+0.05", "TSL_TEST_CHECKPOINTS": "prompt"})
-    patience = harness.Patience(60)
-    while not checkpoints(out):
-        check(process.poll() is None and not patience.over(), "no checkpoint before the end")
-        time.sleep(0.02)
+    for path in (out, *checkpoints(out)):
+        if os.path.exists(path):
+            os.remove(path)
+    process = suite.start(["run", deck, "-o", out], ranks,
+                          env={"TSL_TEST_SLOW": f"+{each}", "TSL_TEST_CHECKPOINTS": "prompt"})
+    patience, seen = harness.Patience(60), set()
+    while len(seen) < saves:
+        check(process.poll() is None and not patience.over(), f"{len(seen)} checkpoints before the end")
+        time.sleep(0.01)
+        seen.update(written(out))
     kill_all(process)
     run = suite.run(["run", deck, "-o", out, "--restart", out], again)
     check(run.status == 0 and "goes on from a checkpoint" in run.out, run.tail())

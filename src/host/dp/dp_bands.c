@@ -263,8 +263,8 @@ static int64_t rows_at_a_time(const dp_bands *bands, const dp_band *b, int64_t r
   const int64_t half = (left < c->p->budget ? left : c->p->budget) / 2;
   const double states = dp_space_rows(c->p, b->hi - b->lo, b->lo > 0, (double)c->p->budget);
   const double pieces = states * (double)rows / (double)c->p->n;
-  const int64_t least =
-      64 * tsl_divide_up(pieces < 1 ? rows : (int64_t)((double)rows / pieces), 64);
+  const int64_t each = pieces < 1 ? rows : (int64_t)((double)rows / pieces); /* 0: all rows fit */
+  const int64_t least = 64 * tsl_max(1, tsl_divide_up(each, 64));
   int64_t step = rows;
   while (step / 2 >= least && bands->engine->keep_bytes(c->worker, step, b->hi - b->lo) > half)
     step = (step / 2 + 63) / 64 * 64;

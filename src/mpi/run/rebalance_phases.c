@@ -40,20 +40,24 @@ static double expected(const tsl_session *s, int set, const int32_t *owner, doub
 /* By the cost model; 1 where it knows of no difference. */
 static double later_over_first(const tsl_session *s, const tsl_out_unit *row) {
   const tsl_unit begin = tsl_unit_begin(&row->unit);
-  const double first = row->owner >= 0 ? tsl_cost_seconds(&s->cost, row->owner, &begin) : 0;
+  const double first = tsl_cost_seconds(&s->cost, row->owner, &begin);
   return first > 0 ? tsl_cost_seconds(&s->cost, row->owner, &row->unit) / first : 1;
 }
 
-/* Take in a phase; the first as if it had had to do what later ones have. */
+/* Take in a phase; the first as if it had had to do what later ones have. Units that were computed
+ * before a restart tell nothing of these ranks. */
 static tsl_err learn(tsl_session *s, int phase, int set, const tsl_record *record) {
   tsl_err err = TSL_OK;
   tsl_out_unit *rows = NULL;
+  int64_t n = 0;
   TSL_TRY(tsl_alloc(record->n_last, sizeof *rows, "measured times", (void **)&rows));
   for (int64_t k = 0; k < record->n_last; k++) {
-    rows[k] = record->last[k];
-    if (phase == 0) rows[k].measured *= later_over_first(s, &rows[k]);
+    if (record->last[k].owner < 0) continue;
+    rows[n] = record->last[k];
+    if (phase == 0) rows[n].measured *= later_over_first(s, &rows[n]);
+    n++;
   }
-  tsl_history_phase(&s->learned, set, rows, record->n_last, &s->cost);
+  tsl_history_phase(&s->learned, set, rows, n, &s->cost);
 done:
   tsl_free(rows);
   return err;
