@@ -53,7 +53,7 @@ def deck(a, b, function, output="paired", alphabet="dna", **keys):
     if b is not None:
         write("b.fa", b, "r")
         section["other"] = {"input": {"file": "b.fa", "alphabet": alphabet}}
-    return {"family": "tri", "run": {"device": "cpu" if "alignment" in keys else "auto"}, "tri": section}
+    return {"family": "tri", "tri": section}
 
 
 def run(a, b, function, ranks=None, **keys):

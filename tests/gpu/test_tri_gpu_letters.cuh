@@ -4,6 +4,7 @@
 
 #include "test_tri_gpu_check.cuh"
 #include "tri_letters.h"
+#include "tri_traceback.h"
 
 /* Sequences of a problem of one set, or of two: the other's come first. */
 template <class R> struct letters_data {
@@ -124,6 +125,52 @@ template <class R> static int score_of(const letters_data<R> &d, int64_t i, int6
   return (int)(local ? best : h[(size_t)n]);
 }
 
+/* Score of an alignment by its operations, INT32_MIN: it is none. */
+template <class R>
+static int worth_of(const letters_data<R> &d, int64_t i, int64_t j, const int64_t *span,
+                    const uint32_t *operations) {
+  const bool edit = d.p.function == TRI_EDIT;
+  const int64_t a = d.starts[(size_t)i], b = d.starts[(size_t)j];
+  int64_t at[2] = {span[0], span[2]}, sum = 0;
+  for (int64_t k = 0; k < span[4]; k++) {
+    const int64_t letters = operations[k] >> 4, what = operations[k] & 15;
+    if (letters < 1 || (k > 0 && (operations[k - 1] & 15) == what)) return INT32_MIN;
+    if (what == TRI_BAM_I || what == TRI_BAM_D) {
+      sum -= edit ? letters : d.p.open + letters * d.p.extend;
+      at[what == TRI_BAM_D] += letters;
+      continue;
+    }
+    for (int64_t q = 0; q < letters; q++, at[0]++, at[1]++) {
+      const int x = d.codes[(size_t)(a + at[0])], y = d.codes[(size_t)(b + at[1])];
+      if ((x == y) != (what == TRI_BAM_SAME)) return INT32_MIN;
+      sum += edit ? -(x != y) : d.scores[(size_t)(x * d.p.codes + y)];
+    }
+  }
+  return at[0] == span[1] && at[1] == span[3] ? (int)sum : INT32_MIN;
+}
+
+/* The alignments of paired rows [lo, hi). */
+template <class R>
+static void check_alignments(const tri_case *c, const letters_data<R> &data, const tsl_part &part,
+                             int64_t lo, int64_t hi) {
+  const int field = tri_spans_of(&data.p);
+  const auto *spans = (const int64_t(*)[TRI_SPAN])part.list[field].data;
+  const uint32_t *operations = (const uint32_t *)part.list[field + 1].data;
+  const bool edit = data.p.function == TRI_EDIT, local = data.p.function == TRI_LOCAL;
+  if (part.list[field].n != hi - lo) report(c, 0, "alignments", lo, (double)part.list[field].n, 0);
+  for (int64_t i = lo; i < hi && part.list[field].n == hi - lo;
+       operations += spans[i - lo][4], i++) {
+    const int64_t *const span = spans[i - lo], place = data.p.first + i;
+    const int64_t n = data.starts[(size_t)place + 1] - data.starts[(size_t)place];
+    const int64_t m = data.starts[(size_t)i + 1] - data.starts[(size_t)i];
+    const int want = edit ? -data.distance(place, i) : score_of(data, place, i);
+    const bool whole = span[0] == 0 && span[2] == 0 && span[1] == n && span[3] == m;
+    const int got = local || whole ? worth_of(data, place, i, span, operations) : INT32_MIN;
+    n_checks++;
+    if (got != want) report(c, 0, "alignments", i, got, want);
+  }
+}
+
 /* Rows [lo, hi) of condensed or paired output beside the tables. */
 template <class R>
 static tsl_err letters_rows(const tri_case *c, letters_data<R> *data, tsl_worker *worker,
@@ -151,8 +198,10 @@ static tsl_err letters_rows(const tri_case *c, letters_data<R> *data, tsl_worker
       if (got != want) report(c, 0, "sequences", i * p->n + j, got, want);
     }
   }
+  if (p->aligned) check_alignments(c, *data, part, lo, hi);
 done:
   backend->host_free(part.slab[TRI_OUT]);
+  for (tsl_list &list : part.list) free(list.data);
   return err;
 }
 
@@ -200,6 +249,7 @@ static tsl_err paired_case(std::vector<int64_t> lengths, const std::vector<int64
     if (n_codes > TRI_LETTERS_SCORED && function != TRI_EDIT) continue;
     letters_data<R> data(function, lengths, n, n_codes);
     data.p.output = TRI_PAIRED;
+    data.p.aligned = 1;
     if (function != TRI_EDIT) data.score(size, size * 5, size * 2);
     TSL_TRY(check_letters(data));
   }

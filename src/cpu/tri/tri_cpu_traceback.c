@@ -372,32 +372,13 @@ typedef struct traceback_unit {
   traceback_place *places; /**< [n] */
 } traceback_unit;
 
-static int64_t pairs_of(const traceback_unit *u) {
-  const int64_t rows = u->unit->hi[0] - u->unit->lo[0];
-  if (u->w->p->output == TRI_THRESHOLD) return u->part->list[TRI_OUT].n;
-  return u->w->p->output == TRI_TOPK ? rows * u->w->p->k : rows;
-}
-
-/** Row and column of pair k. */
-static void pair_at(const traceback_unit *u, int64_t k, int64_t pair[2]) {
-  const tri_params *p = u->w->p;
-  const int64_t lo = u->unit->lo[0];
-  pair[0] = pair[1] = lo + k;
-  if (p->output == TRI_THRESHOLD)
-    memcpy(pair, ((const int64_t(*)[2])u->part->list[TRI_OUT].data)[k], 2 * sizeof *pair);
-  if (p->output == TRI_TOPK) {
-    pair[0] = lo + k / p->k;
-    pair[1] = ((const int64_t *)u->part->slab[TRI_OUT])[k];
-  }
-}
-
 static tsl_err list_pairs(traceback_unit *u) {
   tsl_err err = TSL_OK;
   TSL_TRY(tsl_alloc(u->n, sizeof *u->pairs, "pairs", (void **)&u->pairs));
   for (int64_t k = 0; k < u->n; k++) {
-    int64_t pair[2];
-    pair_at(u, k, pair);
-    u->pairs[k] = (tri_pair){u->w->p->first + pair[0], pair[1], k};
+    int64_t place[2];
+    tri_kept_pair(u->w->p, u->unit->lo[0], u->part, k, place);
+    u->pairs[k] = (tri_pair){place[0], place[1], k};
   }
   TSL_TRY(tri_pairs_sort(&u->tracer->rules.letters, u->pairs, u->n));
 done:
@@ -476,7 +457,7 @@ done:
 tsl_err tri_traceback_run(tsl_worker *w, const tsl_unit *unit, tsl_part *part) {
   tsl_err err = TSL_OK;
   traceback_unit u = {.w = w, .unit = unit, .part = part, .tracer = w->tracer};
-  u.n = pairs_of(&u);
+  u.n = tri_kept_pairs(w->p, unit->lo[0], unit->hi[0], part);
   for (int k = 0; k < w->threads; k++) u.tracer->rooms[k].n = 0;
   TSL_TRY(list_pairs(&u));
   TSL_TRY(tsl_alloc(u.n, sizeof *u.spans, "alignments", (void **)&u.spans));

@@ -7,18 +7,7 @@
 
 #include "tri_traceback.h"
 
-/** Ways of a cell: how it is attained, the first of these that does but END before all; whether
- *  gaps that end in it were just opened. */
-enum {
-  TRI_DIRECTION_PAIR = 0,
-  TRI_DIRECTION_LEFT = 1,
-  TRI_DIRECTION_UP = 2,
-  TRI_DIRECTION_END = 3,
-  TRI_DIRECTION_MASK = 3,
-  TRI_DIRECTION_LEFT_OPENED = 4,
-  TRI_DIRECTION_UP_OPENED = 8,
-  TRI_DIRECTION_TOP = 16 /**< side by side, LOCAL: larger than all before it in its row */
-};
+enum { TRI_DIRECTION_TOP = 16 /**< side by side, LOCAL: larger than all before it in its row */ };
 
 /** A pair's table at work, row above all. */
 typedef struct tri_traceback {

@@ -20,18 +20,37 @@ static int32_t format_of(const char *name) {
   return format;
 }
 
+/* ---- the pairs of a part */
+
+int64_t tri_kept_pairs(const tri_params *p, int64_t lo, int64_t hi, const tsl_part *part) {
+  if (p->output == TRI_THRESHOLD) return part->list[TRI_OUT].n;
+  return p->output == TRI_TOPK ? (hi - lo) * p->k : hi - lo;
+}
+
+void tri_kept_pair(const tri_params *p, int64_t lo, const tsl_part *part, int64_t k,
+                   int64_t place[2]) {
+  place[0] = place[1] = lo + k;
+  if (p->output == TRI_THRESHOLD)
+    memcpy(place, ((const int64_t(*)[2])part->list[TRI_OUT].data)[k], 2 * sizeof *place);
+  if (p->output == TRI_TOPK) {
+    place[0] = lo + k / p->k;
+    place[1] = ((const int64_t *)part->slab[TRI_OUT])[k];
+  }
+  place[0] += p->first;
+}
+
 /* ---- settle */
 
-/** The pair that may be kept and needs the most memory. */
-static int64_t largest_table(const tri_params *p, const tri_sequences *s, int64_t pair[2]) {
+/** The pair that may be kept and needs the most memory, by bytes_of. */
+static int64_t largest_table(const tri_params *p, const tri_sequences *s,
+                             int64_t (*bytes_of)(int64_t n, int64_t m), int64_t pair[2]) {
   const int64_t rows = tri_rows_of(p);
   int64_t most = 0, column = 0;
   for (int64_t j = 1; j < tri_columns_of(p); j++)
     if (tri_sequence_length(s, j) > tri_sequence_length(s, column)) column = j;
   for (int64_t i = 0; i < rows; i++) {
     const int64_t j = p->output == TRI_PAIRED ? i : column;
-    const int64_t bytes =
-        tri_traceback_bytes(tri_sequence_length(s, p->first + i), tri_sequence_length(s, j));
+    const int64_t bytes = bytes_of(tri_sequence_length(s, p->first + i), tri_sequence_length(s, j));
     if (bytes <= most) continue;
     most = bytes, pair[0] = i, pair[1] = j;
   }
@@ -49,16 +68,19 @@ static tsl_err check_memory(const tsl_deck *deck, const tsl_problem *problem) {
   const tri_params *p = tri_params_of(problem);
   const tri_sequences s = tri_sequences_of(problem);
   int64_t pair[2] = {0};
-  const int64_t bytes = tri_rows_of(p) > 0 ? largest_table(p, &s, pair) : 0;
-  for (int r = 0; r < problem->n_devices; r++) {
+  for (int r = 0; r < problem->n_devices && tri_rows_of(p) > 0; r++) {
     const tsl_device *device = &problem->devices[r];
+    const bool card = device->kind == TSL_GPU;
     const int64_t each = device->memory_limit / tsl_max(1, device->threads);
+    const int64_t bytes =
+        largest_table(p, &s, card ? tri_traceback_card_bytes : tri_traceback_bytes, pair);
     if (device->memory_limit > 0 && bytes > each)
       TSL_DECK_FAIL(deck, "tri.alignment",
-                    "the alignment of '%.80s' with '%.80s' takes %lld bytes, and a thread has "
-                    "%lld; use fewer threads, or family dp for this pair",
+                    "the alignment of '%.80s' with '%.80s' takes %lld bytes, and a %s has %lld; "
+                    "use %s, or family dp for this pair",
                     tri_name_at(problem, true, pair[0]), tri_name_at(problem, !p->two, pair[1]),
-                    (long long)bytes, (long long)each);
+                    (long long)bytes, card ? "card" : "thread", (long long)each,
+                    card ? "sockets" : "fewer threads");
   }
 done:
   return err;

@@ -71,17 +71,6 @@ done:
   return err;
 }
 
-tsl_err tri_check_devices(const tsl_deck *deck, const tri_deck *s, const tsl_problem *problem) {
-  tsl_err err = TSL_OK;
-  bool cards = false;
-  for (int r = 0; r < problem->n_devices; r++) cards = cards || problem->devices[r].kind == TSL_GPU;
-  if (cards && s->alignment != NULL)
-    TSL_DECK_FAIL(deck, "tri.alignment",
-                  "alignments are made on sockets, not on cards; run with --set run.device=cpu");
-done:
-  return err;
-}
-
 /** One number must not come from two places. */
 static tsl_err check_twice(const tsl_deck *deck, const char *one, const char *other) {
   tsl_err err = TSL_OK;

@@ -202,9 +202,6 @@ tsl_err tri_check_function(const tsl_deck *deck, const tri_deck *s);
 /** Function and output fit together. */
 tsl_err tri_check_pairing(const tsl_deck *deck, const tri_deck *s);
 
-/** What sockets alone compute has no card in the job. */
-tsl_err tri_check_devices(const tsl_deck *deck, const tri_deck *s, const tsl_problem *problem);
-
 /** A number must be held by the precision, and not become 0 in it. */
 tsl_err tri_check_fits(const tsl_deck *deck, const char *path, const tri_params *p, double value);
 

@@ -380,7 +380,6 @@ static tsl_err tri_create(tsl_deck *deck, tsl_problem *problem) {
   tri_params *const p = problem->params;
   TSL_TRY(tsl_alloc(1, sizeof(tri_own), "text", &problem->own));
   TSL_TRY(read_section(deck, &s, &format, &other));
-  TSL_TRY(tri_check_devices(deck, &s, problem));
   TSL_TRY(tri_check_values(deck, &s, problem->params));
   TSL_TRY(begin_equation(deck, &s, p, &equation));
   if (s.output == TRI_HISTOGRAM) TSL_TRY(tri_check_bins(deck, &s, problem->params, problem->own));

@@ -7,9 +7,10 @@
  *   "operations"  LIST u32 [.]  of all pairs from their beginnings, as BAM has them: letters << 4 |
  *                 operation; 1: I, 2: D, 7: =, 8: X
  *
- * A table has a row for each letter of the row's sequence, and its directions are a byte for each
- * cell. Of large tables they are kept for a strip of rows; those of strips before are computed
- * again from the row above each.
+ * A table has a row for each letter of the row's sequence. On sockets its directions are a byte for
+ * each cell; of large tables they are kept for a strip of rows, and those of strips before are
+ * computed again from the row above each. On cards a warp has a pair and keeps half a byte for each
+ * cell: its lanes have neighbouring columns, each a row behind the lane before.
  *
  * Of equally good alignments the one of family dp is taken: from the end pair, left, up, a gap
  * opened rather than extended; LOCAL ends in the best cell of the smallest row, then column.
@@ -30,6 +31,19 @@ enum {
 /** Operations of BAM. */
 enum { TRI_BAM_I = 1, TRI_BAM_D = 2, TRI_BAM_SAME = 7, TRI_BAM_OTHER = 8 };
 
+/** Directions of a cell: how its value is attained, END before all, else the first of these that
+ *  does; whether gaps that end in it were just opened. */
+enum {
+  TRI_DIRECTION_PAIR = 0,
+  TRI_DIRECTION_LEFT = 1,
+  TRI_DIRECTION_UP = 2,
+  TRI_DIRECTION_END = 3,
+  TRI_DIRECTION_MASK = 3,
+  TRI_DIRECTION_LEFT_OPENED = 4,
+  TRI_DIRECTION_UP_OPENED = 8,
+  TRI_DIRECTION_BITS = 4 /**< of all of these */
+};
+
 /** Field "spans"; "operations" is the next. */
 static inline int tri_spans_of(const tri_params *p) {
   return p->output == TRI_PAIRED ? TRI_OUT_2 : TRI_OUT_3;
@@ -46,9 +60,44 @@ static inline int64_t tri_traceback_rows(int64_t n, int64_t m) {
 static inline int64_t tri_traceback_bytes(int64_t n, int64_t m) {
   const int64_t rows = tri_traceback_rows(n, m), strips = (n + rows - 1) / rows;
   const int64_t together =
-      n > TRI_TRACEBACK_TOGETHER / 64 / m ? TRI_TRACEBACK_TOGETHER : 64 * n * m;
+      n > TRI_TRACEBACK_TOGETHER / 64 / m ? (int64_t)TRI_TRACEBACK_TOGETHER : 64 * n * m;
   return together + (rows + 8 * (strips + 4)) * (m + 1);
 }
+
+/** The table of a warp: strips of 32 x `each` columns, whose directions are `words` words of a lane
+ *  for each of n + 31 steps. */
+typedef struct tri_warp_table {
+  int64_t strips;
+  int32_t each, words;
+} tri_warp_table;
+
+enum { TRI_WARP_MOST = 16 /**< columns of a lane */ };
+
+TSL_FN tri_warp_table tri_warp_table_of(int64_t m) {
+  tri_warp_table t = {(m + 32 * TRI_WARP_MOST - 1) / (32 * TRI_WARP_MOST), 0, 0};
+  if (t.strips == 0) return t;
+  t.each = (int32_t)((m + 32 * t.strips - 1) / (32 * t.strips));
+  t.words = (t.each * TRI_DIRECTION_BITS + 31) / 32;
+  return t;
+}
+
+/** Bytes of directions of a table of n x m letters. */
+TSL_FN int64_t tri_warp_directions(int64_t n, int64_t m) {
+  const tri_warp_table t = tri_warp_table_of(m);
+  return t.strips * (n + 31) * t.words * 128;
+}
+
+/** Bytes that a card needs for one pair: directions, a strip's last column, operations twice. */
+static inline int64_t tri_traceback_card_bytes(int64_t n, int64_t m) {
+  return tri_warp_directions(n, m) + 8 * n + 8 * (n + m);
+}
+
+/** Pairs that rows [lo, hi) keep, as their part has them once it is computed. */
+int64_t tri_kept_pairs(const tri_params *p, int64_t lo, int64_t hi, const tsl_part *part);
+
+/** Places of the sequences of pair k: the row's, the column's. */
+void tri_kept_pair(const tri_params *p, int64_t lo, const tsl_part *part, int64_t k,
+                   int64_t place[2]);
 
 TSL_C_END
 #endif

@@ -157,6 +157,7 @@ static tsl_err run_group(tri_gpu *w, const tri_group *group) {
   default:
     TSL_FAIL(TSL_ERR_INTERNAL, "unknown output %d", w->p.output);
   }
+  if (w->p.aligned) TSL_TRY(tri_traceback_rows_run(w, lo, hi, group->parts));
   TSL_TRY(tsl_gpu_timer_stop(&w->timer, w->stream, &seconds));
   tri_share_seconds(group->units, group->n, seconds, group->parts);
   for (int64_t u = 0; u < group->n; u++)
