@@ -65,7 +65,7 @@ static tsl_err make_letters(const tsl_deck *deck, const dp_sequence_ask *ask, dp
   TSL_TRY(check_made(deck, ask, out));
   if (!ask->keep) goto done;
   TSL_TRY(tsl_alloc(out->n, 1, "letters", (void **)&out->letters));
-  for (int64_t k = 0; k < out->n; k++) out->letters[k] = letters_char(ask->alphabet, out->codes[k]);
+  letters_spell(ask->alphabet, out->codes, out->n, out->letters);
 done:
   return err;
 }

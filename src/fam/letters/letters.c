@@ -28,6 +28,12 @@ char letters_char(int32_t alphabet, uint8_t code) {
   return alphabet == LETTERS_BYTES ? (char)code : alphabets[alphabet].letters[code];
 }
 
+void letters_spell(int32_t alphabet, const uint8_t *codes, int64_t n, char *characters) {
+  const char *const letters = alphabets[alphabet].letters;
+  for (int64_t k = 0; k < n; k++)
+    characters[k] = alphabet == LETTERS_BYTES ? (char)codes[k] : letters[codes[k]];
+}
+
 int letters_code(int32_t alphabet, char character) {
   char letter = (char)toupper((unsigned char)character);
   const char *place;

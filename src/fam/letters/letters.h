@@ -27,6 +27,9 @@ int letters_code(int32_t alphabet, char character);
 /** The character of a code. */
 char letters_char(int32_t alphabet, uint8_t code);
 
+/** The characters of n codes. @param[out] characters  [n], no 0 at their end */
+void letters_spell(int32_t alphabet, const uint8_t *codes, int64_t n, char *characters);
+
 /** All letters of an alphabet in the order of their codes; "" for bytes. */
 const char *letters_all(int32_t alphabet);
 

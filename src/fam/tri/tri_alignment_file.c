@@ -28,16 +28,23 @@ static const uint8_t *codes_at(const tsl_problem *problem, int64_t place) {
   return s.codes + s.starts[place];
 }
 
+/** Are n letters what the operation says? */
+static bool are(int64_t operation, const uint8_t *a, const uint8_t *b, int64_t n) {
+  bool differ = true;
+  if (operation == LETTERS_SAME) return memcmp(a, b, (size_t)n) == 0;
+  for (int64_t k = 0; k < n; k++) differ &= a[k] != b[k];
+  return differ;
+}
+
 /** Score of n letters side by side; *bad: they are not what the operation says. */
 static int64_t score_letters(const tsl_problem *problem, int64_t operation, const uint8_t *a,
                              const uint8_t *b, int64_t n, bool *bad) {
   const tri_params *p = tri_params_of(problem);
-  const int32_t *scores = problem->fields[TRI_SCORES].data;
+  const int32_t *scores = problem->fields[TRI_SCORES].data, codes = p->codes;
   int64_t sum = 0;
-  for (int64_t k = 0; k < n; k++) {
-    *bad = *bad || (a[k] == b[k]) != (operation == LETTERS_SAME);
-    sum += tri_is_scored(p) ? scores[a[k] * p->codes + b[k]] : a[k] != b[k];
-  }
+  *bad = !are(operation, a, b, n);
+  if (!tri_is_scored(p)) return operation == LETTERS_SAME ? 0 : n;
+  for (int64_t k = 0; k < n; k++) sum += scores[a[k] * codes + b[k]];
   return sum;
 }
 
@@ -213,7 +220,7 @@ done:
 static void spell(writer *w, int64_t row, letters_named *query) {
   const tri_own *own = w->problem->own;
   const uint8_t *codes = codes_at(w->problem, tri_params_of(w->problem)->first + row);
-  for (int64_t k = 0; k < query->n; k++) w->letters[k] = letters_char(own->alphabet, codes[k]);
+  letters_spell(own->alphabet, codes, query->n, w->letters);
   query->letters = w->letters;
 }
 

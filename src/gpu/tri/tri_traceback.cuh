@@ -56,7 +56,7 @@ typedef struct tri_trace_table {
   tri_warp_table shape;
   uint32_t *directions;
   int2 *edges;
-  const int *scores; /**< shared, [LD][LD] of a's letter with b's; EDIT: NULL */
+  const int *scores; /**< shared, [LD][LD] of a's letter with b's; EDIT: unused */
   int open, extend;
   bool local;
 } tri_trace_table;
@@ -100,8 +100,9 @@ struct tri_trace_lane {
     last = along = 0;
   }
 
-  /** A row. left, from: value and `along` of the column before. @return the best cell's value, and
+  /** A row; SCORED: not of EDIT. left, from: value and `along` of the column before. @return the best cell's value, and
    *  its k */
+  template <bool SCORED, bool LOCAL>
   __device__ __forceinline__ int row(const tri_trace_table &t, int letter, int left, int from,
                                      uint32_t (&words)[TRI_WARP_MOST / TRI_TRACE_CELLS],
                                      int *place) {
@@ -113,12 +114,12 @@ struct tri_trace_lane {
     for (int k = 0; k < TRI_WARP_MOST; k++) {
       if (k >= columns) break;
       const int other = (int)(letters[k / 4] >> 8 * (k % 4) & 255);
-      const int pair = diagonal + (t.scores != NULL ? scores[other] : -(int)(other != letter));
+      const int pair = diagonal + (SCORED ? scores[other] : -(int)(other != letter));
       const int gap_up = up[k] - t.extend, gap_left = from - t.extend;
-      const int value = max(max(pair, t.local ? 0 : pair), max(gap_up, gap_left));
+      const int value = max(max(pair, LOCAL ? 0 : pair), max(gap_up, gap_left));
       uint32_t direction = value == gap_left ? TRI_DIRECTION_LEFT : TRI_DIRECTION_UP;
       if (value == pair) direction = TRI_DIRECTION_PAIR;
-      if (t.local && value == 0) direction = TRI_DIRECTION_END;
+      if (LOCAL && value == 0) direction = TRI_DIRECTION_END;
       if (left - t.open >= from) direction |= TRI_DIRECTION_LEFT_OPENED;
       if (h[k] - t.open >= up[k]) direction |= TRI_DIRECTION_UP_OPENED;
       words[k / TRI_TRACE_CELLS] |= direction << TRI_DIRECTION_BITS * (k % TRI_TRACE_CELLS);
@@ -134,6 +135,7 @@ struct tri_trace_lane {
 };
 
 /** A strip from the first row to the last. */
+template <bool SCORED, bool LOCAL>
 static __device__ __forceinline__ void tri_trace_strip(const tri_trace_table &t, int strip,
                                                        int lane, tri_trace_best *best) {
   const bool more = strip + 1 < t.shape.strips;
@@ -154,7 +156,7 @@ static __device__ __forceinline__ void tri_trace_strip(const tri_trace_table &t,
     if (there && l.columns > 0) {
       uint32_t words[TRI_WARP_MOST / TRI_TRACE_CELLS], *const to = tri_trace_words(t, strip, step);
       int place = 0;
-      const int value = l.row(t, now, left, from, words, &place);
+      const int value = l.row<SCORED, LOCAL>(t, now, left, from, words, &place);
       const int j = l.first + place + 1;
       to[lane] = words[0];
       if (t.shape.words > 1) to[32 + lane] = words[1];
@@ -269,14 +271,16 @@ static __device__ __forceinline__ void tri_trace_hand_over(const tri_trace_list 
   __syncwarp();
 }
 
+template <bool SCORED, bool LOCAL>
 static __device__ __forceinline__ void tri_trace_one(const tri_trace_list &list,
                                                      const tri_trace_table &t, uint32_t *walked,
                                                      int lane, tri_trace_span *span) {
   tri_trace_best best = {0, INT32_MAX, INT32_MAX};
   tri_trace_walk walk = {walked, 0, 0, 0};
-  for (int strip = 0; strip < t.shape.strips; strip++) tri_trace_strip(t, strip, lane, &best);
+  for (int strip = 0; strip < t.shape.strips; strip++)
+    tri_trace_strip<SCORED, LOCAL>(t, strip, lane, &best);
   int i = t.n, j = t.m;
-  if (t.local) {
+  if (LOCAL) {
     best = tri_trace_best_of(best);
     i = best.value > 0 ? best.i : 0, j = best.value > 0 ? best.j : 0;
   }
@@ -289,13 +293,13 @@ static __device__ __forceinline__ void tri_trace_one(const tri_trace_list &list,
 }
 
 /** Warps take pairs from a common counter. EDIT is GLOBAL with scores of 0 and -1. */
+template <bool SCORED, bool LOCAL>
 static __global__ void __launch_bounds__(TRI_LETTERS_THREADS)
     tri_trace_kernel(tri_letters_args s, tri_trace_list list) {
   __shared__ int scores[TRI_TRACE_LD * TRI_TRACE_LD];
-  const bool edit = s.p.function == TRI_EDIT;
   const int lane = (int)threadIdx.x % 32;
   const int64_t warp = ((int64_t)blockIdx.x * blockDim.x + threadIdx.x) / 32;
-  for (int e = (int)threadIdx.x; !edit && e < s.n_codes * s.n_codes; e += (int)blockDim.x)
+  for (int e = (int)threadIdx.x; SCORED && e < s.n_codes * s.n_codes; e += (int)blockDim.x)
     scores[e / s.n_codes * TRI_TRACE_LD + e % s.n_codes] = s.scores[e];
   __syncthreads();
   for (;;) {
@@ -309,10 +313,11 @@ static __global__ void __launch_bounds__(TRI_LETTERS_THREADS)
     t.shape = tri_warp_table_of(t.m);
     t.directions = list.directions + warp * list.directions_ld;
     t.edges = list.edges + warp * list.edges_ld;
-    t.scores = edit ? NULL : scores;
-    t.open = edit ? 0 : s.p.open, t.extend = edit ? 1 : s.p.extend;
-    t.local = s.p.function == TRI_LOCAL;
-    tri_trace_one(list, t, list.walked + warp * list.walked_ld, lane, list.spans + k);
+    t.scores = scores;
+    t.open = SCORED ? s.p.open : 0, t.extend = SCORED ? s.p.extend : 1;
+    t.local = LOCAL;
+    tri_trace_one<SCORED, LOCAL>(list, t, list.walked + warp * list.walked_ld, lane,
+                                 list.spans + k);
   }
 }
 
