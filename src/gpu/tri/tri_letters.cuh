@@ -253,8 +253,8 @@ template <class R> tsl_err tri_align_rows(tri_gpu *w, const tri_letters_strip_of
 tsl_err tri_paired_open(tri_gpu *w);
 tsl_err tri_paired_rows(tri_gpu *w, int64_t a, int64_t b, void *slab);
 
-/** tri_traceback.cu: align the pairs that rows [lo, hi) keep, which are in the first part on the host
- *  or on their way there, and fill its lists of spans and operations. Waits. */
+/** tri_traceback.cu: align the pairs that rows [lo, hi) keep, which are in the first part on the
+ *  host or on their way there, and fill its lists of spans and operations. Waits. */
 tsl_err tri_traceback_rows_run(tri_gpu *w, int64_t lo, int64_t hi, tsl_part *part);
 
 /** Upload the sequences and, but for PAIRED, put columns of like lengths together. */

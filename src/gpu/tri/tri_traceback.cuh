@@ -100,8 +100,8 @@ struct tri_trace_lane {
     last = along = 0;
   }
 
-  /** A row; SCORED: not of EDIT. left, from: value and `along` of the column before. @return the best cell's value, and
-   *  its k */
+  /** A row. SCORED: not of EDIT; left, from: value and `along` of the column before.
+   *  @return the best cell's value, and its k */
   template <bool SCORED, bool LOCAL>
   __device__ __forceinline__ int row(const tri_trace_table &t, int letter, int left, int from,
                                      uint32_t (&words)[TRI_WARP_MOST / TRI_TRACE_CELLS],
