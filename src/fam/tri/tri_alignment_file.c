@@ -1,5 +1,5 @@
 /* Alignments of the pairs that are kept, scored again from the letters and written: SAM, PAF or a
- * table with tabs. */
+ * table with tabs. Pairs are read in blocks, whose pieces are spelled side by side. */
 #include "letters_alignment.h"
 #include "tri_letters.h"
 #include "tri_traceback.h"
@@ -7,12 +7,18 @@
 #include "files.h"
 #include "integers.h"
 #include "new_file.h"
+#include "parallel.h"
 #include "tri_family.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-enum { BLOCK = 1024 /* pairs read at once */, NUMBER = 24 };
+enum {
+  BLOCK = 8192, /* pairs read at once */
+  PIECE = 128,  /* pairs spelled by one thread */
+  NUMBER = 24
+};
 
 /* ---- scores from the letters alone */
 
@@ -73,18 +79,34 @@ static int64_t score_again(const tsl_problem *problem, const kept *pair, bool *b
   return sum;
 }
 
-static void check(const tsl_problem *problem, const kept *pair) {
-  tri_own *own = problem->own;
+/** What has come of PIECE pairs. */
+typedef struct piece {
+  char *text; /**< from malloc, `size` characters */
+  size_t size;
+  FILE *file; /**< while it is made */
+  int64_t alignments;
+  char mismatch[sizeof((tri_own *)0)->mismatch];
+} piece;
+
+static void check(const tsl_problem *problem, const kept *pair, piece *made) {
   bool bad = false;
   const int64_t sum = score_again(problem, pair, &bad);
-  if (own->mismatch[0] != '\0' || (!bad && (double)sum == pair->value)) return;
-  (void)snprintf(own->mismatch, sizeof own->mismatch,
+  if (made->mismatch[0] != '\0' || (!bad && (double)sum == pair->value)) return;
+  (void)snprintf(made->mismatch, sizeof made->mismatch,
                  bad ? "pair (%lld, %lld): what was recovered is no alignment of both"
                      : "pair (%lld, %lld): its alignment scores %lld, but its value is %.0f",
                  (long long)pair->row, (long long)pair->column, (long long)sum, pair->value);
 }
 
 /* ---- what is read */
+
+/** Memory of a thread. */
+typedef struct scribe {
+  int64_t (*steps)[2]; /**< [room] of a pair */
+  int64_t room;
+  char *letters;           /**< [params.longest] of a query */
+  char numbers[2][NUMBER]; /**< what sequences without a name are called */
+} scribe;
 
 /** Alignments on their way into the file. */
 typedef struct writer {
@@ -97,15 +119,30 @@ typedef struct writer {
   int64_t *out;               /**< [block][each or 2] neighbours or pairs */
   void *values;               /**< [block][each] of params.type */
   int64_t (*spans)[TRI_SPAN]; /**< [block][each] */
+  int64_t first;              /**< the block's first row */
+  int64_t *begins;            /**< [block][each] a pair's first operation */
   uint32_t *packed;           /**< [room] operations of a block */
-  int64_t (*steps)[2];        /**< [room_steps] of a pair */
-  int64_t room, room_steps;
-  char *letters;           /**< [params.longest] of a query */
-  char numbers[2][NUMBER]; /**< what sequences without a name are called */
+  int64_t room, n_pieces, n_scribes;
+  piece *pieces;   /**< [n_pieces] */
+  scribe *scribes; /**< [n_scribes] one of each slot */
 } writer;
 
 static void writer_clear(writer *w) {
-  TSL_FREE_ALL(w->best, w->out, w->values, w->spans, w->packed, w->steps, w->letters);
+  for (int64_t k = 0; k < w->n_pieces; k++) free(w->pieces[k].text);
+  for (int64_t k = 0; k < w->n_scribes; k++)
+    TSL_FREE_ALL(w->scribes[k].steps, w->scribes[k].letters);
+  TSL_FREE_ALL(w->best, w->out, w->values, w->spans, w->begins, w->packed, w->pieces, w->scribes);
+}
+
+static tsl_err make_scribes(int64_t longest, writer *w) {
+  tsl_err err = TSL_OK;
+  const int64_t n = tsl_parallel_slots();
+  TSL_TRY(tsl_alloc(n, sizeof *w->scribes, "letters", (void **)&w->scribes));
+  w->n_scribes = n;
+  for (int64_t k = 0; k < n; k++)
+    TSL_TRY(tsl_alloc(longest, 1, "letters", (void **)&w->scribes[k].letters));
+done:
+  return err;
 }
 
 static tsl_err writer_create(const tsl_problem *problem, const tsl_field_rows *store, writer *w) {
@@ -119,7 +156,10 @@ static tsl_err writer_create(const tsl_problem *problem, const tsl_field_rows *s
   TSL_TRY(tsl_alloc(2 * pairs, sizeof *w->out, "pairs", (void **)&w->out));
   TSL_TRY(tsl_alloc(pairs, sizeof(double), "values", &w->values));
   TSL_TRY(tsl_alloc(pairs, sizeof *w->spans, "alignments", (void **)&w->spans));
-  TSL_TRY(tsl_alloc(p->longest, 1, "letters", (void **)&w->letters));
+  TSL_TRY(tsl_alloc(pairs, sizeof *w->begins, "alignments", (void **)&w->begins));
+  TSL_TRY(tsl_alloc(tsl_divide_up(pairs, PIECE), sizeof *w->pieces, "text", (void **)&w->pieces));
+  w->n_pieces = tsl_divide_up(pairs, PIECE);
+  TSL_TRY(make_scribes(p->longest, w));
   if (listed) TSL_TRY(tsl_alloc(tri_rows_of(p), sizeof *w->best, "pairs", (void **)&w->best));
 done:
   return err;
@@ -143,7 +183,7 @@ static tsl_err read_alignments(writer *w, int64_t a, int64_t b) {
   const int field = tri_spans_of(tri_params_of(w->problem));
   int64_t total = 0;
   TSL_TRY(s->read(s->state, field, a * w->each, b * w->each, w->spans));
-  for (int64_t k = 0; k < (b - a) * w->each; k++) total += w->spans[k][4];
+  for (int64_t k = 0; k < (b - a) * w->each; k++) w->begins[k] = total, total += w->spans[k][4];
   TSL_TRY(tsl_grow((void **)&w->packed, 0, total, &w->room, sizeof *w->packed, "operations"));
   TSL_TRY(s->read(s->state, field + 1, w->read, w->read + total, w->packed));
   w->read += total;
@@ -185,78 +225,104 @@ done:
 
 /* ---- a pair */
 
-static letters_named named(writer *w, bool of_row, int64_t number) {
+/** numbers: where it is called by its number. */
+static letters_named named(const writer *w, bool of_row, int64_t number, char (*numbers)[NUMBER]) {
   const tri_params *p = tri_params_of(w->problem);
   const tri_sequences s = tri_sequences_of(w->problem);
-  char *const standard = w->numbers[of_row];
-  (void)snprintf(standard, NUMBER, "%lld", (long long)number);
+  (void)snprintf(numbers[of_row], NUMBER, "%lld", (long long)number);
   return (letters_named){.name = tri_name_at(w->problem, of_row || !p->two, number),
-                         .standard = standard,
+                         .standard = numbers[of_row],
                          .n = tri_sequence_length(&s, of_row ? p->first + number : number)};
 }
 
 /** Steps from the end, of n operations from the beginning; neighbours of one kind are joined. */
-static tsl_err unpack(writer *w, const uint32_t *packed, int64_t n, letters_alignment *a) {
+static tsl_err unpack(scribe *by, const uint32_t *packed, int64_t n, letters_alignment *a) {
   static const uint8_t operation[16] = {[TRI_BAM_I] = LETTERS_OF_QUERY,
                                         [TRI_BAM_D] = LETTERS_OF_REFERENCE,
                                         [TRI_BAM_SAME] = LETTERS_SAME,
                                         [TRI_BAM_OTHER] = LETTERS_OTHER};
   tsl_err err = TSL_OK;
   a->n_steps = 0;
-  TSL_TRY(tsl_grow((void **)&w->steps, 0, n, &w->room_steps, sizeof *w->steps, "operations"));
+  TSL_TRY(tsl_grow((void **)&by->steps, 0, n, &by->room, sizeof *by->steps, "operations"));
   for (int64_t k = n - 1; k >= 0; k--) {
-    int64_t *const last = a->n_steps > 0 ? w->steps[a->n_steps - 1] : NULL;
+    int64_t *const last = a->n_steps > 0 ? by->steps[a->n_steps - 1] : NULL;
     const int64_t of = operation[packed[k] & 15], letters = packed[k] >> 4;
     if (last != NULL && last[0] == of)
       last[1] += letters;
     else
-      w->steps[a->n_steps][0] = of, w->steps[a->n_steps++][1] = letters;
+      by->steps[a->n_steps][0] = of, by->steps[a->n_steps++][1] = letters;
   }
-  a->steps = (const int64_t(*)[2])w->steps;
+  a->steps = (const int64_t(*)[2])by->steps;
 done:
   return err;
 }
 
-static void spell(writer *w, int64_t row, letters_named *query) {
+static void spell(const writer *w, scribe *by, int64_t row, letters_named *query) {
   const tri_own *own = w->problem->own;
   const uint8_t *codes = codes_at(w->problem, tri_params_of(w->problem)->first + row);
-  letters_spell(own->alphabet, codes, query->n, w->letters);
-  query->letters = w->letters;
+  letters_spell(own->alphabet, codes, query->n, by->letters);
+  query->letters = by->letters;
 }
 
 /** SAM keeps queries of which nothing is aligned, once; the others leave such pairs out. */
-static void write_pair(writer *w, kept *pair) {
-  tri_own *own = w->problem->own;
+static void write_pair(const writer *w, scribe *by, kept *pair, piece *to) {
+  const tri_own *own = w->problem->own;
   const letters_alignment *a = &pair->a;
   if (a->n_steps == 0 && (own->format == TRI_AS_PAF || a->other)) return;
-  own->alignments += a->n_steps > 0;
+  to->alignments += a->n_steps > 0;
   if (own->format == TRI_AS_SAM) {
-    if (!a->other) spell(w, pair->row, &pair->a.query);
-    letters_sam_record(a, w->file);
+    if (!a->other) spell(w, by, pair->row, &pair->a.query);
+    letters_sam_record(a, to->file);
   } else if (own->format == TRI_AS_PAF) {
-    letters_paf_record(a, w->file);
+    letters_paf_record(a, to->file);
   } else {
-    letters_table_record(a, w->file);
+    letters_table_record(a, to->file);
   }
 }
 
-static tsl_err take_pair(writer *w, int64_t a, int64_t k, const uint32_t *packed) {
+static tsl_err take_pair(const writer *w, scribe *by, int64_t k, piece *to) {
   tsl_err err = TSL_OK;
   const int64_t *span = w->spans[k];
-  kept pair = pair_of(w, a, k);
-  pair.a =
-      (letters_alignment){.query = named(w, true, pair.row),
-                          .reference = named(w, false, pair.column),
-                          .begin = {span[0], span[2]},
-                          .end = {span[1], span[3]},
-                          .value = (int64_t)pair.value,
-                          .distance = !tri_is_scored(tri_params_of(w->problem)),
-                          .other = w->best != NULL ? w->best[pair.row] != a + k : k % w->each != 0};
-  TSL_TRY(unpack(w, packed, span[4], &pair.a));
-  check(w->problem, &pair);
-  write_pair(w, &pair);
+  kept pair = pair_of(w, w->first, k);
+  const bool best = w->best != NULL ? w->best[pair.row] == w->first + k : k % w->each == 0;
+  pair.a = (letters_alignment){.query = named(w, true, pair.row, by->numbers),
+                               .reference = named(w, false, pair.column, by->numbers),
+                               .begin = {span[0], span[2]},
+                               .end = {span[1], span[3]},
+                               .value = (int64_t)pair.value,
+                               .distance = !tri_is_scored(tri_params_of(w->problem)),
+                               .other = !best};
+  TSL_TRY(unpack(by, w->packed + w->begins[k], span[4], &pair.a));
+  check(w->problem, &pair, to);
+  write_pair(w, by, &pair, to);
 done:
   return err;
+}
+
+/** tsl_parallel_body: pairs [lo, hi) of a block, a piece of it. */
+static tsl_err take_piece(void *context, int slot, int64_t lo, int64_t hi) {
+  tsl_err err = TSL_OK;
+  writer *w = context;
+  piece *const to = &w->pieces[lo / PIECE];
+  to->file = open_memstream(&to->text, &to->size);
+  if (to->file == NULL) TSL_FAIL(TSL_ERR_MEMORY, "no memory for the text of alignments");
+  for (int64_t k = lo; k < hi; k++) TSL_TRY(take_pair(w, &w->scribes[slot], k, to));
+done:
+  if (to->file != NULL && fclose(to->file) != 0 && err == TSL_OK)
+    err = tsl_fail(TSL_ERR_MEMORY, __FILE__, __LINE__, "no memory for the text of alignments");
+  return err;
+}
+
+/** Pieces in their order. */
+static void put_pieces(writer *w, int64_t n) {
+  tri_own *own = w->problem->own;
+  for (piece *made = w->pieces; made < w->pieces + n; made++) {
+    (void)fwrite(made->text, 1, made->size, w->file); /* ferror tells */
+    own->alignments += made->alignments;
+    if (own->mismatch[0] == '\0') memcpy(own->mismatch, made->mismatch, sizeof own->mismatch);
+    free(made->text);
+    *made = (piece){.text = NULL};
+  }
 }
 
 /* ---- the file */
@@ -264,11 +330,12 @@ done:
 static void write_head(writer *w) {
   const tri_params *p = tri_params_of(w->problem);
   const tri_own *own = w->problem->own;
+  char numbers[2][NUMBER];
   if (own->format == TRI_AS_TABLE) letters_table_head(!tri_is_scored(p), w->file);
   if (own->format != TRI_AS_SAM) return;
   letters_sam_begin(w->file);
   for (int64_t j = 0; j < tri_columns_of(p); j++) {
-    const letters_named reference = named(w, false, j);
+    const letters_named reference = named(w, false, j, numbers);
     letters_sam_reference(&reference, w->file);
   }
   letters_sam_program(w->file);
@@ -282,9 +349,9 @@ static tsl_err write_all(writer *w) {
     const int64_t b = tsl_min(a + w->block, w->rows);
     TSL_TRY(read_pairs(w, a, b));
     TSL_TRY(read_alignments(w, a, b));
-    const uint32_t *packed = w->packed;
-    for (int64_t k = 0; k < (b - a) * w->each; packed += w->spans[k++][4])
-      TSL_TRY(take_pair(w, a, k, packed));
+    w->first = a;
+    TSL_TRY(tsl_parallel((b - a) * w->each, PIECE, take_piece, w));
+    put_pieces(w, tsl_divide_up((b - a) * w->each, PIECE));
   }
 done:
   return err;
