@@ -105,6 +105,20 @@ def folds_case(kind, ranks):
     check(np.array_equal(got, truth), f"{got.tolist()}, not {truth.tolist()}")
 
 
+def steps_case(kind, ranks):
+    """Every third cell of the row above, down from j and up from it: a range with a step is one of its number."""
+    rows, cols = 6, 40
+    truth = np.zeros((rows, cols), np.int64)
+    truth[0] = [(5 * j) % 7 - 3 for j in range(cols)]
+    for i in range(1, rows):
+        for j in range(cols):
+            truth[i, j] = (truth[i - 1, j::-3].sum() - 2 * truth[i - 1, j::4].min()) % 1000 - 500
+    cell = (f"(sum(k = 0 .. j / 3 : M[i-1][j - 3 * k]) - 2 * min(k = 0 .. ({cols - 1} - j) / 4 : M[i-1][j + 4 * k]) + 100000) "
+            "% 1000 - 500")
+    got = tables(deck(kind, rows, cols, cell, boundary=[("i == 0", "(5 * j) % 7 - 3")]), ranks)
+    check(np.array_equal(got, truth), f"{got.tolist()}, not {truth.tolist()}")
+
+
 def recovered_case():
     """argmin rests on the cell that it names; a product on all."""
     boundary = [("i == 0", "(j - 2) * (j - 2)")]
@@ -162,6 +176,8 @@ for number, kind in enumerate(("i32", "f64", "i64")):
     suite.case(f"salesman {kind}", salesman_case, kind, 2 + number)
 for number, kind in enumerate(("i32", "f64", "f32")):
     suite.case(f"products and places {kind}", folds_case, kind, 3 - number % 2)
+for number, kind in enumerate(("i32", "i64")):
+    suite.case(f"ranges with a step {kind}", steps_case, kind, 2 + number)
 suite.case("the shipped tour", sample_case)
 suite.case("recovered", recovered_case)
 suite.case("refused", refused_case)
