@@ -181,10 +181,10 @@ def verify(name, a, b, function, columns, values, table=None, gap=(5, 2)):
         check(total == want and differ == int(tags["NM"]), f"{k}: {line[5]} is worth {total}, not {want}")
 
 
-def by_dp(function, a, b):
+def by_dp(function, a, b, scores=SCORES):
     """CIGAR and place of one pair as family dp writes them."""
     section = {"problem": function, "mode": "recover", "alphabet": "dna", "a": {"text": a}, "b": {"text": b},
-               "alignment": suite.path("dp.sam"), **({} if function == "edit" else {"scores": SCORES})}
+               "alignment": suite.path("dp.sam"), **({} if function == "edit" else {"scores": scores})}
     with suite.result({"family": "dp", "run": {"device": "cpu"}, "dp": section}, name="dp"):
         return records("dp.sam")[1][0][3:6:2]
 
@@ -200,6 +200,22 @@ def paired_sam_case(function, ranks):
         if lines[k][1] == "0":
             check(by_dp(function, a[k], b[k]) == lines[k][3:6:2], f"pair {k}: not the alignment of dp")
     check(len(got["spans"]) == len(a) and got["spans"][:, 4].sum() == len(got["operations"]), "spans")
+
+
+def growing_case():
+    """Local values that leave 8, and 16, bits in the middle of their tables, beside some that do not."""
+    rng = np.random.default_rng(41)
+    a = [word(rng, 380) for _ in range(3)] + [word(rng, n) for n in rng.integers(20, 60, 67)]
+    b = [near(rng, s, share=0.02) if k % 9 < 3 else word(rng, 40) for k, s in enumerate(a)]
+    for match, mismatch, gap, least in ((5, -4, (8, 1), 256), (100, -90, (20, 5), 1 << 15)):
+        scores = {"match": match, "mismatch": mismatch, "open": gap[0], "extend": gap[1]}
+        table = plain("ACGT", match, mismatch)
+        want = [value("local", x, y, table, gap) for x, y in zip(a, b)]
+        check(max(want) > least > min(want), "no case")
+        run(a, b, "local", scores=scores, alignment=suite.path("growing.sam"))
+        verify("growing.sam", a, b, "local", range(len(a)), want, table, gap)
+        for k in (0, 2, 3, 9, 69):
+            check(by_dp("local", a[k], b[k], scores) == records("growing.sam")[1][k][3:6:2], f"pair {k}: not that of dp")
 
 
 def long_case(function):
@@ -355,6 +371,7 @@ if __name__ == "__main__":
         suite.case(f"long {name}", long_case, name)
     suite.case("global by a matrix", matrix_case, "global", 2)
     suite.case("local by a matrix", matrix_case, "local", None)
+    suite.case("growing", growing_case)
     suite.case("peers", peers_case)
     suite.case("points", points_case, 2)
     suite.case("topk local", kept_case, "topk", "local", 2)

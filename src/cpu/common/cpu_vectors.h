@@ -11,7 +11,8 @@
  *   clip_T(a, b)              a - b for a, b >= 0, 0 where it would be negative (i8, i16)
  *   choose_equal_T(a,b,x,y)   lanes of x where a == b, of y elsewhere
  *   choose_T(mask, x, y)      lanes of x where mask is all ones, of y where it is zero
- *   greater_bits_T(a, b)      bit p: a > b in lane p
+ *   greater_bits_T(a, b)      bit p: a > b in lane p; equal_bits_T: a == b
+ *   wider_T(from)             all lanes from as many int8_t in memory (i16, i32)
  *   add_term_T(x, y, sum)     x y + sum; f64: exact values only, rounded once or twice
  */
 #ifndef TSL_CPU_VECTORS_H
@@ -105,6 +106,24 @@ VECTOR_LESS(i16, m_int, epi16)
 VECTOR_LESS(i32, m_int, epi32)
 VECTOR_LESS(f32, m_f32, ps)
 VECTOR_LESS(f64, m_f64, pd)
+VECTOR_INLINE v_i16 wider_i16(const int8_t *from) {
+#if VECTOR_BYTES == 64
+  return (v_i16)_mm512_cvtepi8_epi16(_mm256_loadu_si256((const __m256i *)from));
+#elif VECTOR_BYTES == 32
+  return (v_i16)_mm256_cvtepi8_epi16(_mm_loadu_si128((const __m128i *)from));
+#else
+  return (v_i16)_mm_cvtepi8_epi16(_mm_loadl_epi64((const __m128i *)from));
+#endif
+}
+VECTOR_INLINE v_i32 wider_i32(const int8_t *from) {
+#if VECTOR_BYTES == 64
+  return (v_i32)_mm512_cvtepi8_epi32(_mm_loadu_si128((const __m128i *)from));
+#elif VECTOR_BYTES == 32
+  return (v_i32)_mm256_cvtepi8_epi32(_mm_loadl_epi64((const __m128i *)from));
+#else
+  return (v_i32)_mm_cvtepi8_epi32(_mm_loadu_si32(from));
+#endif
+}
 VECTOR_PAIR(i8, m_int, clip, VECTOR_MM(subs_epu8))
 VECTOR_PAIR(i16, m_int, clip, VECTOR_MM(subs_epu16))
 #define VECTOR_DOWN(name, type)                                           \
@@ -122,6 +141,17 @@ VECTOR_LESS(i64, m_int, epi64)
 VECTOR_CHOOSE_512(i8, epi8)
 VECTOR_CHOOSE_512(i16, epi16)
 VECTOR_CHOOSE_512(i32, epi32)
+#define VECTOR_BITS_512(name, suffix)                                  \
+  VECTOR_INLINE uint64_t equal_bits_##name(v_##name a, v_##name b) {   \
+    return _mm512_cmpeq_##suffix##_mask((__m512i)a, (__m512i)b);       \
+  }                                                                    \
+  VECTOR_INLINE uint64_t greater_bits_##name(v_##name a, v_##name b) { \
+    return _mm512_cmpgt_##suffix##_mask((__m512i)a, (__m512i)b);       \
+  }
+VECTOR_BITS_512(i8, epi8)
+VECTOR_BITS_512(i16, epi16)
+VECTOR_BITS_512(i32, epi32)
+VECTOR_BITS_512(i64, epi64)
 VECTOR_INLINE __m512i down_bytes(__m512i v, __m512i low, const int bytes) {
   const __m512i over = _mm512_alignr_epi64(low, v, 2);
   switch (bytes) {
@@ -134,15 +164,6 @@ VECTOR_INLINE __m512i down_bytes(__m512i v, __m512i low, const int bytes) {
   default:
     return _mm512_alignr_epi64(low, v, 1);
   }
-}
-VECTOR_INLINE uint64_t greater_bits_i32(v_i32 a, v_i32 b) {
-  return _mm512_cmpgt_epi32_mask((__m512i)a, (__m512i)b);
-}
-VECTOR_INLINE uint64_t greater_bits_i64(v_i64 a, v_i64 b) {
-  return _mm512_cmpgt_epi64_mask((__m512i)a, (__m512i)b);
-}
-VECTOR_INLINE bool any_equal_i32(v_i32 a, v_i32 b) {
-  return _mm512_cmpeq_epi32_mask((__m512i)a, (__m512i)b) != 0;
 }
 
 #else                  /* 32 or 16 bytes; comparisons leave lanes of ones */
@@ -167,15 +188,36 @@ VECTOR_INLINE m_int down_bytes(m_int v, m_int low, const int bytes) {
     return VECTOR_MM(alignr_epi8)(over, v, 8);
   }
 }
-VECTOR_INLINE uint64_t greater_bits_i32(v_i32 a, v_i32 b) {
-  return (unsigned)VECTOR_MM(movemask_ps)((m_f32)(a > b));
+/* Of a comparison. */
+VECTOR_INLINE uint64_t bits_i8(v_i8 mask) {
+  return (unsigned)VECTOR_MM(movemask_epi8)((m_int)mask);
 }
-VECTOR_INLINE uint64_t greater_bits_i64(v_i64 a, v_i64 b) {
-  return (unsigned)VECTOR_MM(movemask_pd)((m_f64)(a > b));
+VECTOR_INLINE uint64_t bits_i16(v_i16 mask) {
+#if VECTOR_BYTES == 32
+  const __m128i halves[2] = {_mm256_castsi256_si128((m_int)mask),
+                             _mm256_extracti128_si256((m_int)mask, 1)};
+#else
+  const __m128i halves[2] = {(m_int)mask, _mm_setzero_si128()};
+#endif
+  return (unsigned)_mm_movemask_epi8(_mm_packs_epi16(halves[0], halves[1]));
 }
-VECTOR_INLINE bool any_equal_i32(v_i32 a, v_i32 b) {
-  return VECTOR_MM(movemask_epi8)((m_int)(a == b)) != 0;
+VECTOR_INLINE uint64_t bits_i32(v_i32 mask) {
+  return (unsigned)VECTOR_MM(movemask_ps)((m_f32)mask);
 }
+VECTOR_INLINE uint64_t bits_i64(v_i64 mask) {
+  return (unsigned)VECTOR_MM(movemask_pd)((m_f64)mask);
+}
+#define VECTOR_BITS(name)                                              \
+  VECTOR_INLINE uint64_t equal_bits_##name(v_##name a, v_##name b) {   \
+    return bits_##name(a == b);                                        \
+  }                                                                    \
+  VECTOR_INLINE uint64_t greater_bits_##name(v_##name a, v_##name b) { \
+    return bits_##name(a > b);                                         \
+  }
+VECTOR_BITS(i8)
+VECTOR_BITS(i16)
+VECTOR_BITS(i32)
+VECTOR_BITS(i64)
 #endif
 
 #else
@@ -188,6 +230,14 @@ VECTOR_PLAIN_LESS(f64)
 VECTOR_CHOOSE_EQUAL(i8)
 VECTOR_CHOOSE_EQUAL(i16)
 VECTOR_CHOOSE_EQUAL(i32)
+#define VECTOR_WIDER(name)                                  \
+  VECTOR_INLINE v_##name wider_##name(const int8_t *from) { \
+    v_##name v;                                             \
+    for (int p = 0; p < (int)N_##name; p++) v[p] = from[p]; \
+    return v;                                               \
+  }
+VECTOR_WIDER(i16)
+VECTOR_WIDER(i32)
 VECTOR_INLINE v_i8 clip_i8(v_i8 a, v_i8 b) {
   return max_i8(a - b, (v_i8){0});
 }
@@ -201,20 +251,26 @@ VECTOR_INLINE v_i16 clip_i16(v_i16 a, v_i16 b) {
     store_##name(both + N_##name, low);                          \
     return load_##name(both + 1);                                \
   }
-#define VECTOR_GREATER_BITS(name)                                                 \
-  VECTOR_INLINE uint64_t greater_bits_##name(v_##name a, v_##name b) {            \
-    uint64_t bits = 0;                                                            \
-    for (int p = 0; p < (int)N_##name; p++) bits |= (uint64_t)(a[p] > b[p]) << p; \
-    return bits;                                                                  \
+#define VECTOR_BITS(name)                                                          \
+  VECTOR_INLINE uint64_t equal_bits_##name(v_##name a, v_##name b) {               \
+    uint64_t bits = 0;                                                             \
+    for (int p = 0; p < (int)N_##name; p++) bits |= (uint64_t)(a[p] == b[p]) << p; \
+    return bits;                                                                   \
+  }                                                                                \
+  VECTOR_INLINE uint64_t greater_bits_##name(v_##name a, v_##name b) {             \
+    uint64_t bits = 0;                                                             \
+    for (int p = 0; p < (int)N_##name; p++) bits |= (uint64_t)(a[p] > b[p]) << p;  \
+    return bits;                                                                   \
   }
-VECTOR_GREATER_BITS(i32)
-VECTOR_GREATER_BITS(i64)
-VECTOR_INLINE bool any_equal_i32(v_i32 a, v_i32 b) {
-  bool any = false;
-  for (int p = 0; p < (int)N_i32; p++) any |= a[p] == b[p];
-  return any;
-}
+VECTOR_BITS(i8)
+VECTOR_BITS(i16)
+VECTOR_BITS(i32)
+VECTOR_BITS(i64)
 #endif
+
+VECTOR_INLINE bool any_equal_i32(v_i32 a, v_i32 b) {
+  return equal_bits_i32(a, b) != 0;
+}
 
 /* Chains of matrices: all values are integers below 2^53, so that one rounding or two are none. */
 VECTOR_INLINE v_f64 add_term_f64(v_f64 x, v_f64 y, v_f64 sum) {

@@ -13,6 +13,7 @@ enum {
   TRI_LETTER_ROWS = 8,   /**< rows of a block, for the columns' preparation */
   TRI_LETTER_LANES = 64, /**< most patterns side by side */
   TRI_LETTER_LINE = 64,  /**< bytes of a lane each of a table of alignments */
+  TRI_PAIR_ROWS = 4,     /**< most rows of pairs side by side between two looks at their values */
   TRI_LETTER_CODES = 32  /**< scores of a letter in tri_align_patterns.table */
 };
 
@@ -65,10 +66,12 @@ typedef struct tri_letter_pairs {
   int lanes;             /**< that are in use */
   int codes;
   int32_t open, extend, zero, minus;
-  uint8_t *directions; /**< traced: [n][m][stride] out: TRI_DIRECTION of each cell */
-  int64_t stride;      /**< TRI_LETTER_LANES, or half of it for as few lanes and 16 or 32 bits */
-  void *tops;          /**< traced, LOCAL: [n][lanes] scratch memory, largest values of rows */
-  int64_t *rows; /**< traced, LOCAL: [lanes] out: the first row that has the best cell, from 0 */
+  uint64_t *directions; /**< traced: [n][m][tri_planes()] out: of each cell a bit of each lane for
+                             what holds */
+  int32_t limit; /**< traced, LOCAL: no further row once a lane has a larger value, which counts
+                      from `zero`; above it the width holds TRI_PAIR_ROWS more */
+  int64_t
+      *rows; /**< traced, LOCAL: [lanes] in, out: the first row that has the best cell, from 0 */
 } tri_letter_pairs;
 
 /** The kernels of one SIMD level: values of the patterns with a text of n letters, out[lanes]. */
@@ -82,9 +85,11 @@ typedef struct tri_letter_kernels {
   void (*edit_pairs)(const tri_edit_patterns *patterns, const uint8_t *const *texts,
                      const int64_t *ends, int64_t *out);
   void (*align_pairs[TRI_N_WIDTHS])(const tri_letter_pairs *pairs, bool local, int64_t *out);
-  /** The same with directions and, LOCAL, the row of each lane's best cell; of a width that is
-   *  sure to hold the values. */
-  void (*trace_pairs[TRI_N_WIDTHS])(const tri_letter_pairs *pairs, bool local, int64_t *out);
+  /** The same with directions and, LOCAL, the row of each lane's best cell.
+   *  @param[in] row  LOCAL: rows that are done, whose columns and values are there; else 0
+   *  @return rows done: all, or LOCAL as many as `limit` allows */
+  int64_t (*trace_pairs[TRI_N_WIDTHS])(const tri_letter_pairs *pairs, bool local, int64_t row,
+                                       int64_t *out);
   /** The next row of a table. @param[in] scores  of its letter with all; left: its column 0
    *  @param[out] directions  [m + 1], from 1  @return the largest value */
   int32_t (*traceback_row)(const tri_traceback *table, const int32_t *scores, int32_t left,

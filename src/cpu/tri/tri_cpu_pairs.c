@@ -32,6 +32,7 @@ static tsl_err create_align(const tri_cpu_letters *l, tri_pairs_thread *t) {
       const int32_t score = tri_letters_score(l, a, b);
       t->scores[a * (codes + 1) + b] = score;
       if (l->bytes) t->table[a * TRI_LETTER_CODES + b] = (int8_t)score;
+      t->best = tsl_max(t->best, score - p->open - p->extend);
       t->most[0][a] = tsl_max(t->most[0][a], score - p->open - p->extend);
       t->most[1][b] = tsl_max(t->most[1][b], score - p->open - p->extend);
     }
@@ -51,7 +52,7 @@ void tri_pairs_thread_clear(tri_pairs_thread **thread) {
   tri_pairs_thread *const t = *thread;
   if (t == NULL) return;
   tri_edit_clear(&t->edit);
-  TSL_FREE_ALL(t->letters, t->table, t->scores, t->align.g, t->align.e, t);
+  TSL_FREE_ALL(t->letters, t->table, t->scores, t->align.g, t->align.e, t->planes, t);
   *thread = NULL;
 }
 
@@ -178,7 +179,8 @@ static bool all_fit(const tri_cpu_letters *l, const tri_pairs_thread *t, int64_t
   return fits;
 }
 
-tri_width tri_pairs_width(const tri_cpu_letters *l, const tri_pairs_thread *t) {
+/** The fewest bits that are sure to hold what is loaded. */
+static tri_width sure_width(const tri_cpu_letters *l, const tri_pairs_thread *t) {
   if (t->table == NULL) return TRI_32_BITS;
   if (all_fit(l, t, INT8_MAX)) return TRI_8_BITS;
   return all_fit(l, t, TRI_NARROW_MOST) ? TRI_16_BITS : TRI_32_BITS;
@@ -187,7 +189,7 @@ tri_width tri_pairs_width(const tri_cpu_letters *l, const tri_pairs_thread *t) {
 /** 8 bits of LOCAL are tried. */
 static tri_width width_of(const tri_cpu_letters *l, const tri_pairs_thread *t, bool bytes) {
   const bool tried = bytes && t->table != NULL && l->p->function == TRI_LOCAL;
-  return tried ? TRI_8_BITS : tri_pairs_width(l, t);
+  return tried ? TRI_8_BITS : sure_width(l, t);
 }
 
 static void fill_align(const tri_cpu_letters *l, tri_pairs_thread *t, const tri_pair *pairs, int n,
@@ -213,6 +215,70 @@ void tri_pairs_fill(const tri_cpu_letters *l, tri_pairs_thread *thread, const tr
     fill_align(l, thread, pairs, n, bytes, values, again);
   else
     fill_edit(l, &thread->edit, pairs, n, values);
+}
+
+/* ---- directions */
+
+/** Cells of n letters in the next width, counted from another zero. */
+static void widen(void *cells, int64_t n, tri_width from, int32_t more) {
+  int32_t line[TRI_LETTER_LANES];
+  while (n-- > 0) {
+    const int64_t at = n * TRI_LETTER_LANES;
+    for (int k = 0; k < TRI_LETTER_LANES; k++)
+      line[k] =
+          (from == TRI_8_BITS ? ((int8_t *)cells)[at + k] : ((int16_t *)cells)[at + k]) + more;
+    for (int k = 0; k < TRI_LETTER_LANES && from == TRI_8_BITS; k++)
+      ((int16_t *)cells)[at + k] = (int16_t)line[k];
+    if (from != TRI_8_BITS) memcpy((int32_t *)cells + at, line, sizeof line);
+  }
+}
+
+/** Zero, minus infinity and the limit of a width. @return may it be begun with? */
+static bool set_width(const tri_cpu_letters *l, tri_pairs_thread *t, tri_width width) {
+  static const int32_t most[] = {INT8_MAX, INT16_MAX, INT32_MAX};
+  tri_letter_pairs *const p = &t->align;
+  tri_letters_numbers(l->p, width, &p->zero, &p->minus);
+  p->limit = most[width] - (width == TRI_32_BITS ? 0 : TRI_PAIR_ROWS * t->best);
+  return p->limit >= p->zero;
+}
+
+/** Local tables begin in as few bits as hold some rows, and go on in more as values grow. */
+static void run_local(const tri_cpu_letters *l, tri_pairs_thread *t, int64_t *values) {
+  tri_letter_pairs *const p = &t->align;
+  tri_width width = p->table == NULL ? TRI_32_BITS : TRI_8_BITS;
+  while (!set_width(l, t, width)) width++;
+  for (int64_t row = 0;;) {
+    const int32_t zero = p->zero;
+    row = l->kernels->trace_pairs[width](p, true, row, values);
+    if (row >= p->n) return;
+    (void)set_width(l, t, width + 1);
+    widen(p->g, p->m, width, p->zero - zero);
+    widen(p->e, p->m, width, p->zero - zero);
+    width++;
+  }
+}
+
+tsl_err tri_pairs_trace(const tri_cpu_letters *l, tri_pairs_thread *t, int64_t *values) {
+  tsl_err err = TSL_OK;
+  tri_letter_pairs *const p = &t->align;
+  const bool local = l->p->function == TRI_LOCAL;
+  const int64_t n = p->n * p->m * tri_planes(local);
+  if (n > t->planes_n) {
+    TSL_FREE_ALL(t->planes);
+    t->planes = NULL, t->planes_n = 0;
+    TSL_TRY(tsl_alloc(n, sizeof *t->planes, "tables of alignments", (void **)&t->planes));
+    t->planes_n = n;
+  }
+  p->directions = t->planes, p->rows = t->best_row;
+  if (local) {
+    run_local(l, t, values);
+  } else {
+    const tri_width width = sure_width(l, t);
+    (void)set_width(l, t, width);
+    (void)l->kernels->trace_pairs[width](p, false, 0, values);
+  }
+done:
+  return err;
 }
 
 /* ---- units */

@@ -16,8 +16,12 @@ typedef struct tri_pairs_thread {
   int32_t *scores;  /**< likewise, [codes + 1][codes + 1] */
   /** Best score of a letter of a text, of a pattern; not below 0. */
   int32_t most[2][TRI_LETTERS_SCORED + 1];
+  int32_t best;                              /**< score of two letters; not below 0 */
   const uint8_t *patterns[TRI_LETTER_LANES]; /**< of what is loaded */
-  int64_t done[2];                           /**< pairs in 8 bits, and of them those done again */
+  uint64_t *planes;                          /**< [planes_n] directions of tri_letter_pairs */
+  int64_t planes_n;
+  int64_t best_row[TRI_LETTER_LANES]; /**< LOCAL, traced: rows of tri_letter_pairs */
+  int64_t done[2];                    /**< pairs in 8 bits, and of them those done again */
   int skip; /**< groups that are not tried in 8 bits, as the last ones were done again */
 } tri_pairs_thread;
 
@@ -54,7 +58,8 @@ void tri_pairs_put(const struct tsl_worker *worker, void *slab, int64_t at, doub
 void tri_pairs_load(const tri_cpu_letters *letters, tri_pairs_thread *thread, const tri_pair *pairs,
                     int n);
 
-/** The fewest bits that are sure to hold what is loaded. */
-tri_width tri_pairs_width(const tri_cpu_letters *letters, const tri_pairs_thread *thread);
+/** Values of what is loaded, with directions and the row of each best cell. LOCAL begins in 8 bits
+ *  and goes on in more where values grow. @param[out] values  [lanes] */
+tsl_err tri_pairs_trace(const tri_cpu_letters *letters, tri_pairs_thread *thread, int64_t *values);
 
 #endif

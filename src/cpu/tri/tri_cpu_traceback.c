@@ -11,8 +11,7 @@
 
 enum {
   ROWS_OF_CELLS = 5,
-  FEWEST = 8, /* pairs that go side by side */
-  HALF = TRI_LETTER_LANES / 2,
+  FEWEST = 8,    /* pairs that go side by side */
   LONGEST = 8192 /* letters of a pattern that does */
 };
 
@@ -32,15 +31,13 @@ typedef struct traceback_room {
   int64_t width, directions_n, above_n;
   uint32_t *operations; /**< [n] of the pairs done, each from its end */
   int64_t n, n_room;
-  tri_pairs_thread *pairs; /**< side by side: their directions are in `directions` */
-  int32_t *tops;           /**< likewise: [n][lanes] */
-  int64_t tops_n, tops_row[TRI_LETTER_LANES];
+  tri_pairs_thread *pairs; /**< side by side */
 } traceback_room;
 
 static void room_clear(traceback_room *r) {
   for (int k = 0; k < ROWS_OF_CELLS; k++) tsl_free(r->row[k]);
   tri_pairs_thread_clear(&r->pairs);
-  TSL_FREE_ALL(r->directions, r->above, r->operations, r->tops);
+  TSL_FREE_ALL(r->directions, r->above, r->operations);
 }
 
 /** What all threads align by: edit distances are scores of 0 and -1 with gaps of -1 a letter. */
@@ -134,8 +131,6 @@ typedef struct traceback_table {
   int64_t n, rows; /**< letters of a; rows of a strip */
   int64_t strip;   /**< whose directions are kept */
   int lane;        /**< side by side: its lane; else -1 */
-  int64_t width;   /**< likewise: columns of the table of all */
-  int64_t stride;  /**< likewise: lanes of a cell */
   tri_traceback x;
 } traceback_table;
 
@@ -204,13 +199,25 @@ static void run_table(traceback_table *t, traceback_best *best) {
   }
 }
 
+/** Side by side: the bit of a cell's plane, rows and columns from 0. */
+static int plane_bit(const traceback_table *t, int64_t i, int64_t j, int plane) {
+  const tri_letter_pairs *p = &t->r->pairs->align;
+  const int64_t at = (i * p->m + j) * tri_planes(t->x.local) + plane;
+  return (int)(p->directions[at] >> t->lane & 1);
+}
+
 /** The directions of a cell, rows and columns from 1. */
 static uint8_t direction_at(traceback_table *t, int64_t i, int64_t j) {
   const tri_traceback *x = &t->x;
   const int64_t strip = (i - 1) / t->rows;
   const size_t bytes = (size_t)(x->m + 1) * sizeof *x->h;
   traceback_best unused = {.value = INT32_MAX};
-  if (t->lane >= 0) return t->r->directions[((i - 1) * t->width + j - 1) * t->stride + t->lane];
+  if (t->lane >= 0) {
+    int bits = 0;
+    for (int plane = 0; plane < TRI_PLANE_TOP; plane++)
+      bits |= plane_bit(t, i - 1, j - 1, plane) << plane;
+    return (uint8_t)bits;
+  }
   if (strip != t->strip) {
     memcpy(x->h, above(t, strip), bytes);
     memcpy(x->f, above(t, strip) + x->m + 1, bytes);
@@ -242,29 +249,29 @@ done:
   return err;
 }
 
-/** From a cell to where the alignment begins. @param[in,out] at  the cell, then the place */
-static tsl_err walk(traceback_table *t, int64_t first, int64_t at[2]) {
+/** From a cell to where the alignment begins. @param[in] value  of the cell
+ *  @param[in,out] at  the cell, then the place */
+static tsl_err walk(traceback_table *t, int64_t first, int64_t value, int64_t at[2]) {
   tsl_err err = TSL_OK;
-  int state = TRI_DIRECTION_PAIR;
-  while (at[0] > 0 && at[1] > 0) {
-    const uint8_t direction = direction_at(t, at[0], at[1]), how = direction & TRI_DIRECTION_MASK;
-    if (state == TRI_DIRECTION_PAIR && how == TRI_DIRECTION_END) return TSL_OK;
-    if (state == TRI_DIRECTION_PAIR) state = how;
-    const bool same = t->a[at[0] - 1] == t->x.b[at[1] - 1];
-    TSL_TRY(add(t->r, first,
-                state == TRI_DIRECTION_LEFT ? TRI_BAM_D
-                : state == TRI_DIRECTION_UP ? TRI_BAM_I
-                : same                      ? TRI_BAM_SAME
-                                            : TRI_BAM_OTHER,
-                1));
-    at[0] -= state != TRI_DIRECTION_LEFT;
-    at[1] -= state != TRI_DIRECTION_UP;
-    if (state == TRI_DIRECTION_LEFT && (direction & TRI_DIRECTION_LEFT_OPENED))
-      state = TRI_DIRECTION_PAIR;
-    if (state == TRI_DIRECTION_UP && (direction & TRI_DIRECTION_UP_OPENED))
-      state = TRI_DIRECTION_PAIR;
+  const tri_traceback *x = &t->x;
+  enum { CELL, LEFT, UP } state = CELL;
+  while (at[0] > 0 && at[1] > 0 && !(x->local && state == CELL && value == 0)) {
+    const int direction = direction_at(t, at[0], at[1]), a = t->a[at[0] - 1], b = x->b[at[1] - 1];
+    const bool pair = state == CELL && direction >> TRI_PLANE_PAIR & 1;
+    if (pair) {
+      TSL_TRY(add(t->r, first, a == b ? TRI_BAM_SAME : TRI_BAM_OTHER, 1));
+      value -= t->l->scores[a * t->l->p->codes + b];
+      at[0]--, at[1]--;
+      continue;
+    }
+    if (state == CELL) state = direction >> TRI_PLANE_LEFT & 1 ? LEFT : UP;
+    const int opened = state == LEFT ? TRI_PLANE_LEFT_OPENED : TRI_PLANE_UP_OPENED;
+    TSL_TRY(add(t->r, first, state == LEFT ? TRI_BAM_D : TRI_BAM_I, 1));
+    at[state == LEFT]--;
+    value += x->extend;
+    if (direction >> opened & 1) state = CELL, value += x->open;
   }
-  if (t->x.local) goto done;
+  if (x->local) goto done;
   TSL_TRY(add(t->r, first, TRI_BAM_I, at[0]));
   TSL_TRY(add(t->r, first, TRI_BAM_D, at[1]));
   at[0] = at[1] = 0;
@@ -272,12 +279,12 @@ done:
   return err;
 }
 
-/** The traceback from cell `at`. @param[out] span  of the field "spans" */
-static tsl_err trace(traceback_table *t, int64_t at[2], int64_t span[TRI_SPAN]) {
+/** The traceback from cell `at` of this value. @param[out] span  of the field "spans" */
+static tsl_err trace(traceback_table *t, int64_t value, int64_t at[2], int64_t span[TRI_SPAN]) {
   tsl_err err = TSL_OK;
   const int64_t first = t->r->n;
   span[1] = at[0], span[3] = at[1];
-  TSL_TRY(walk(t, first, at));
+  TSL_TRY(walk(t, first, value, at));
   span[0] = at[0], span[2] = at[1], span[4] = t->r->n - first;
 done:
   return err;
@@ -294,38 +301,20 @@ static tsl_err align_one(const tri_cpu_letters *l, traceback_room *r, const tri_
   int64_t at[2] = {t.n, t.x.m};
   if (t.x.local) memcpy(at, best.at, sizeof at);
   *value = t.x.local ? best.value : t.x.h[t.x.m];
-  TSL_TRY(trace(&t, at, span));
+  TSL_TRY(trace(&t, *value, at, span));
 done:
   return err;
 }
 
 /* ---- pairs side by side */
 
-/** Ways of all tables, and of local ones the row of each best cell. */
-static tsl_err run_tables(const tri_cpu_letters *l, traceback_room *r, int64_t *values) {
-  tsl_err err = TSL_OK;
-  tri_letter_pairs *const p = &r->pairs->align;
-  const bool local = l->p->function == TRI_LOCAL, half = p->lanes <= HALF;
-  const tri_width found = tri_pairs_width(l, r->pairs),
-                  width = half ? tsl_max(found, TRI_16_BITS) : found;
-  p->stride = half ? HALF : TRI_LETTER_LANES;
-  TSL_TRY(renew(p->n * p->m * p->stride, 1, &r->directions_n, (void **)&r->directions));
-  if (local)
-    TSL_TRY(renew(p->n * TRI_LETTER_LANES, sizeof(int32_t), &r->tops_n, (void **)&r->tops));
-  p->directions = r->directions, p->tops = r->tops, p->rows = r->tops_row;
-  tri_letters_numbers(l->p, width, &p->zero, &p->minus);
-  l->kernels->trace_pairs[width](p, local, values);
-done:
-  return err;
-}
-
 /** The best cell of a lane: the last one that is larger than all before it in its row. */
 static void best_cell(const traceback_table *t, int64_t value, int64_t at[2]) {
+  const int64_t row = t->r->pairs->best_row[t->lane];
   at[0] = at[1] = 0;
   if (value == 0) return;
-  const uint8_t *row = t->r->directions + t->r->tops_row[t->lane] * t->width * t->stride + t->lane;
-  at[0] = t->r->tops_row[t->lane] + 1, at[1] = t->x.m;
-  while ((row[(at[1] - 1) * t->stride] & TRI_DIRECTION_TOP) == 0) at[1]--;
+  at[0] = row + 1, at[1] = t->x.m;
+  while (!plane_bit(t, row, at[1] - 1, TRI_PLANE_TOP)) at[1]--;
 }
 
 /** Align n pairs. @param[out] values  [n]; spans, places: by number of the pairs */
@@ -334,14 +323,14 @@ static tsl_err align_lanes(const tri_cpu_letters *l, traceback_room *r, const tr
                            traceback_place *places) {
   tsl_err err = TSL_OK;
   tri_pairs_load(l, r->pairs, pairs, n);
-  TSL_TRY(run_tables(l, r, values));
+  TSL_TRY(tri_pairs_trace(l, r->pairs, values));
   for (int k = 0; k < n; k++) {
     traceback_table t = table_of(l, r, &pairs[k]);
     int64_t at[2] = {t.n, t.x.m};
-    t.lane = k, t.width = r->pairs->align.m, t.stride = r->pairs->align.stride;
+    t.lane = k;
     if (t.x.local) best_cell(&t, values[k], at);
     places[pairs[k].number].first = r->n;
-    TSL_TRY(trace(&t, at, spans[pairs[k].number]));
+    TSL_TRY(trace(&t, values[k], at, spans[pairs[k].number]));
   }
 done:
   return err;
@@ -355,7 +344,7 @@ static bool go_together(const tri_cpu_letters *l, const tri_pair *pairs, int n) 
     most[1] = tsl_max(most[1], tri_sequence_length(&l->sequences, pairs[k].pattern));
   }
   return n >= FEWEST && l->p->codes < TRI_LETTER_CODES && most[1] <= LONGEST &&
-         most[0] * most[1] <= TRI_TRACEBACK_TOGETHER / (n > HALF ? TRI_LETTER_LANES : HALF);
+         most[0] * most[1] <= TRI_TRACEBACK_TOGETHER / TRI_TRACEBACK_CELL;
 }
 
 /* ---- the pairs of a unit */
@@ -393,10 +382,6 @@ static tsl_err align_group(traceback_unit *u, int thread, const tri_pair *pairs,
   traceback_room *const r = &u->tracer->rooms[thread];
   for (int k = 0; k < n; k++) u->places[pairs[k].number].thread = thread;
   if (go_together(l, pairs, n)) return align_lanes(l, r, pairs, n, values, u->spans, u->places);
-  if (n > HALF) {
-    TSL_TRY(align_group(u, thread, pairs, HALF, values));
-    return align_group(u, thread, pairs + HALF, n - HALF, values + HALF);
-  }
   for (int k = 0; k < n; k++) {
     u->places[pairs[k].number].first = r->n;
     TSL_TRY(align_one(l, r, &pairs[k], &values[k], u->spans[pairs[k].number]));

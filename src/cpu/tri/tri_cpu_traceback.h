@@ -7,7 +7,21 @@
 
 #include "tri_traceback.h"
 
-enum { TRI_DIRECTION_TOP = 16 /**< side by side, LOCAL: larger than all before it in its row */ };
+/** What holds for a cell, bits of its directions and planes of such bits: it is attained by a pair,
+ *  by a gap to the left (by neither: by one upwards), and whether gaps that end in it were just
+ *  opened. A LOCAL alignment ends where its value is 0, which the traceback counts. */
+enum {
+  TRI_PLANE_PAIR,
+  TRI_PLANE_LEFT,
+  TRI_PLANE_LEFT_OPENED,
+  TRI_PLANE_UP_OPENED,
+  TRI_PLANE_TOP, /**< side by side, LOCAL: larger than all before it in its row */
+  TRI_N_PLANES
+};
+
+static inline int tri_planes(bool local) {
+  return local ? TRI_N_PLANES : TRI_PLANE_TOP;
+}
 
 /** A pair's table at work, row above all. */
 typedef struct tri_traceback {

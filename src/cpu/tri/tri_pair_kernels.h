@@ -194,26 +194,22 @@ VECTOR_INLINE v_i8 pair_score_i8(const pair_rows *s, int r, int64_t at, const bo
   (void)wide;
   return load_i8(s->tile[r] + at);
 }
-typedef int8_t half_i16 __attribute__((vector_size(VECTOR_BYTES / 2), aligned(1), may_alias));
-typedef int8_t half_i32 __attribute__((vector_size(VECTOR_BYTES / 4), aligned(1), may_alias));
 VECTOR_INLINE v_i16 pair_score_i16(const pair_rows *s, int r, int64_t at, const bool wide) {
   (void)wide;
-  return __builtin_convertvector(*(const half_i16 *)(s->tile[r] + at), v_i16);
+  return wider_i16(s->tile[r] + at);
 }
 VECTOR_INLINE v_i32 pair_score_i32(const pair_rows *s, int r, int64_t at, const bool wide) {
   if (wide) return load_i32(s->wide[r] + at);
-  return __builtin_convertvector(*(const half_i32 *)(s->tile[r] + at), v_i32);
+  return wider_i32(s->tile[r] + at);
 }
 
-/* Directions of a vector's lanes, a byte each. */
-VECTOR_INLINE void pair_directions_i8(uint8_t *to, v_i8 directions) {
-  store_i8(to, directions);
-}
-VECTOR_INLINE void pair_directions_i16(uint8_t *to, v_i16 directions) {
-  *(half_i16 *)to = __builtin_convertvector(directions, half_i16);
-}
-VECTOR_INLINE void pair_directions_i32(uint8_t *to, v_i32 directions) {
-  *(half_i32 *)to = __builtin_convertvector(directions, half_i32);
+/* Bits of the n lanes from `lane` on to where their plane has them; vectors of fewer lanes than a
+ * byte has bits come one after another. */
+VECTOR_INLINE void pair_put_bits(uint8_t *to, int lane, const int n, uint64_t bits) {
+  if (n < 8)
+    *to = (uint8_t)(lane % 8 == 0 ? bits : *to | bits << lane % 8);
+  else
+    memcpy(to, &bits, n / 8);
 }
 
 #define ALIGN_PAIRS(T, name)                                                                       \
@@ -221,14 +217,17 @@ VECTOR_INLINE void pair_directions_i32(uint8_t *to, v_i32 directions) {
   typedef struct pair_state_##name {                                                               \
     v_##name corner[ROWS], above[ROWS], f[ROWS], top[ROWS], best;                                  \
   } pair_state_##name;                                                                             \
-  VECTOR_INLINE v_##name pair_direction_##name(v_##name h, v_##name pair, v_##name f,              \
-                                               v_##name above, v_##name along, v_##name left) {    \
-    const v_##name up = all_##name(TRI_DIRECTION_UP), none = all_##name(0);                        \
-    const v_##name from = choose_equal_##name(h, f, all_##name(TRI_DIRECTION_LEFT), up);           \
-    const v_##name direction = choose_equal_##name(h, pair, all_##name(TRI_DIRECTION_PAIR), from); \
-    return direction |                                                                             \
-           choose_equal_##name(f, above, all_##name(TRI_DIRECTION_LEFT_OPENED), none) |            \
-           choose_equal_##name(along, left, all_##name(TRI_DIRECTION_UP_OPENED), none);            \
+  VECTOR_INLINE void pair_trace_##name(const bool local, int lane, uint8_t *to, v_##name h,        \
+                                       v_##name pair, v_##name f, v_##name above, v_##name along,  \
+                                       v_##name left, v_##name *top) {                             \
+    enum { N = (int)N_##name, PLANE = sizeof(uint64_t) };                                          \
+    pair_put_bits(to + PLANE * TRI_PLANE_PAIR, lane, N, equal_bits_##name(h, pair));               \
+    pair_put_bits(to + PLANE * TRI_PLANE_LEFT, lane, N, equal_bits_##name(h, f));                  \
+    pair_put_bits(to + PLANE * TRI_PLANE_LEFT_OPENED, lane, N, equal_bits_##name(f, above));       \
+    pair_put_bits(to + PLANE * TRI_PLANE_UP_OPENED, lane, N, equal_bits_##name(along, left));      \
+    if (!local) return;                                                                            \
+    pair_put_bits(to + PLANE * TRI_PLANE_TOP, lane, N, greater_bits_##name(h, *top));              \
+    *top = max_##name(*top, h);                                                                    \
   }                                                                                                \
   VECTOR_INLINE void pair_columns_##name(const tri_letter_pairs *p, const int rows,                \
                                          const bool local, const bool wide, const bool traced,     \
@@ -240,6 +239,9 @@ VECTOR_INLINE void pair_directions_i32(uint8_t *to, v_i32 directions) {
     for (int r = 0; r < rows; r++)                                                                 \
       corner[r] = at->corner[r], above[r] = at->above[r], f[r] = at->f[r], top[r] = at->top[r];    \
     T *g = (T *)p->g + k * TRI_LETTER_LANES + lane, *e = (T *)p->e + k * TRI_LETTER_LANES + lane;  \
+    uint8_t *to[ROWS];                                                                             \
+    for (int r = 0; r < rows && traced; r++)                                                       \
+      to[r] = (uint8_t *)(p->directions + ((t + r) * p->m + k) * tri_planes(local)) + lane / 8;    \
     for (int64_t c = 0; c < (end - k) * TRI_LETTER_LANES; c += TRI_LETTER_LANES) {                 \
       v_##name left = load_##name(g + c), along = load_##name(e + c);                              \
       VECTOR_UNROLL for (int r = 0; r < rows; r++) {                                               \
@@ -247,19 +249,11 @@ VECTOR_INLINE void pair_directions_i32(uint8_t *to, v_i32 directions) {
         along = max_##name(along - extend, left);                                                  \
         f[r] = max_##name(f[r] - extend, above[r]);                                                \
         v_##name h = max_##name(max_##name(pair, along), f[r]);                                    \
-        if (local) h = max_##name(h, zero), best = max_##name(best, h);                            \
+        if (local) h = max_##name(h, zero);                                                        \
+        if (local && !traced) best = max_##name(best, h);                                          \
         if (traced) {                                                                              \
-          const int64_t cell = (t + r) * p->m + k + c / TRI_LETTER_LANES;                          \
-          v_##name direction = pair_direction_##name(h, pair, f[r], above[r], along, left);        \
-          if (local) {                                                                             \
-            const v_##name before = top[r], end_direction = all_##name(TRI_DIRECTION_END);         \
-            const v_##name opened = direction & all_##name((T)~TRI_DIRECTION_MASK);                \
-            direction = choose_equal_##name(h, zero, end_direction | opened, direction);           \
-            top[r] = max_##name(before, h);                                                        \
-            direction = choose_equal_##name(top[r], before, direction,                             \
-                                            direction | all_##name(TRI_DIRECTION_TOP));            \
-          }                                                                                        \
-          pair_directions_##name(p->directions + cell * p->stride + lane, direction);              \
+          pair_trace_##name(local, lane, to[r], h, pair, f[r], above[r], along, left, &top[r]);    \
+          to[r] += tri_planes(local) * (int)sizeof(uint64_t);                                      \
         }                                                                                          \
         corner[r] = left;                                                                          \
         left = above[r] = h - gap;                                                                 \
@@ -271,8 +265,23 @@ VECTOR_INLINE void pair_directions_i32(uint8_t *to, v_i32 directions) {
       at->corner[r] = corner[r], at->above[r] = above[r], at->f[r] = f[r], at->top[r] = top[r];    \
     at->best = best;                                                                               \
   }                                                                                                \
-  /* Letters [t, t + rows) of the texts against all of the patterns. */                            \
-  VECTOR_INLINE void pair_strip_##name(const tri_letter_pairs *p, const int rows,                  \
+  /* The best cells so far, and the first row that has each. @return is one above the limit? */    \
+  VECTOR_INLINE bool pair_best_##name(const tri_letter_pairs *p, const int rows, int64_t t,        \
+                                      pair_state_##name *state) {                                  \
+    uint64_t above = 0;                                                                            \
+    for (int v = 0; v * (int)N_##name < p->lanes; v++) {                                           \
+      for (int r = 0; r < rows; r++) {                                                             \
+        uint64_t better = greater_bits_##name(state[v].top[r], state[v].best);                     \
+        for (; better != 0; better &= better - 1)                                                  \
+          p->rows[v * (int)N_##name + __builtin_ctzll(better)] = t + r;                            \
+        state[v].best = max_##name(state[v].best, state[v].top[r]);                                \
+      }                                                                                            \
+      above |= greater_bits_##name(state[v].best, all_##name((T)p->limit));                        \
+    }                                                                                              \
+    return above != 0;                                                                             \
+  }                                                                                                \
+  /* Letters [t, t + rows) of the texts with all of the patterns. @return as pair_best_ */         \
+  VECTOR_INLINE bool pair_strip_##name(const tri_letter_pairs *p, const int rows,                  \
                                        const bool local, const bool wide, const bool traced,       \
                                        int64_t t, pair_rows *s, pair_state_##name *state) {        \
     const int64_t blocks = (p->m + PAIR_BLOCK - 1) / PAIR_BLOCK;                                   \
@@ -293,52 +302,51 @@ VECTOR_INLINE void pair_directions_i32(uint8_t *to, v_i32 directions) {
         pair_columns_##name(p, rows, local, wide, traced, v *(int)N_##name, t, b *PAIR_BLOCK, end, \
                             s, &state[v]);                                                         \
     }                                                                                              \
-    T *tops = (T *)p->tops + t * TRI_LETTER_LANES;                                                 \
-    for (int r = 0; r < rows && traced && local; r++, tops += TRI_LETTER_LANES)                    \
-      for (int v = 0; v * (int)N_##name < p->lanes; v++)                                           \
-        store_##name(tops + v * (int)N_##name, state[v].top[r]);                                   \
+    return local && traced && pair_best_##name(p, rows, t, state);                                 \
   }                                                                                                \
-  VECTOR_INLINE void pair_lanes_##name(const tri_letter_pairs *p, const bool local,                \
-                                       const bool wide, const bool traced, int64_t *out) {         \
+  VECTOR_INLINE int64_t pair_lanes_##name(const tri_letter_pairs *p, const bool local,             \
+                                          const bool wide, const bool traced, int64_t row,         \
+                                          int64_t *out) {                                          \
     enum { VECTORS = TRI_LETTER_LANES / (int)N_##name };                                           \
     pair_state_##name state[VECTORS];                                                              \
     pair_rows s;                                                                                   \
     const T gap = (T)(p->open + p->extend);                                                        \
-    for (int64_t k = 0; k < p->m; k++)                                                             \
+    int64_t t = row;                                                                               \
+    bool full = false;                                                                             \
+    for (int64_t k = 0; k < p->m && row == 0; k++)                                                 \
       for (int lane = 0; lane < p->lanes; lane += N_##name) {                                      \
         const T edge = (T)((T)pair_edge(p, local, k + 1) - gap);                                   \
         store_##name((T *)p->g + k * TRI_LETTER_LANES + lane, all_##name(edge));                   \
         store_##name((T *)p->e + k * TRI_LETTER_LANES + lane, all_##name((T)p->minus));            \
       }                                                                                            \
     for (int v = 0; v < VECTORS; v++) state[v].best = all_##name((T)p->zero);                      \
-    for (int64_t t = 0, end; (end = pair_stop(p, local, t)) > 0;) {                                \
-      for (; t + ROWS <= end; t += ROWS)                                                           \
-        pair_strip_##name(p, ROWS, local, wide, traced, t, &s, state);                             \
-      for (; t < end; t++) pair_strip_##name(p, 1, local, wide, traced, t, &s, state);             \
+    for (int lane = 0; lane < p->lanes && row > 0; lane++)                                         \
+      state[lane / (int)N_##name].best[lane % (int)N_##name] = (T)(out[lane] + p->zero);           \
+    for (int64_t end; !full && (end = pair_stop(p, local, t)) > 0;) {                              \
+      for (; t + ROWS <= end && !full; t += ROWS)                                                  \
+        full = pair_strip_##name(p, ROWS, local, wide, traced, t, &s, state);                      \
+      for (; t < end && !full; t++)                                                                \
+        full = pair_strip_##name(p, 1, local, wide, traced, t, &s, state);                         \
       for (int lane = 0; lane < p->lanes && !local; lane++)                                        \
         if (p->ends[lane] == end)                                                                  \
           out[lane] = ((const T *)p->g)[(p->lengths[lane] - 1) * TRI_LETTER_LANES + lane] + gap;   \
     }                                                                                              \
     for (int lane = 0; lane < p->lanes && local; lane++)                                           \
       out[lane] = state[lane / (int)N_##name].best[lane % (int)N_##name] - p->zero;                \
-    for (int lane = 0; lane < p->lanes && traced && local; lane++)                                 \
-      for (p->rows[lane] = 0;                                                                      \
-           ((const T *)p->tops)[p->rows[lane] * TRI_LETTER_LANES + lane] != out[lane] + p->zero;)  \
-        p->rows[lane]++;                                                                           \
+    return t;                                                                                      \
   }                                                                                                \
   static void align_pairs_##name(const tri_letter_pairs *p, bool local, int64_t *out) {            \
     const bool wide = p->table == NULL;                                                            \
     if (local)                                                                                     \
-      pair_lanes_##name(p, true, wide, false, out);                                                \
+      (void)pair_lanes_##name(p, true, wide, false, 0, out);                                       \
     else                                                                                           \
-      pair_lanes_##name(p, false, wide, false, out);                                               \
+      (void)pair_lanes_##name(p, false, wide, false, 0, out);                                      \
   }                                                                                                \
-  static void trace_pairs_##name(const tri_letter_pairs *p, bool local, int64_t *out) {            \
+  static int64_t trace_pairs_##name(const tri_letter_pairs *p, bool local, int64_t row,            \
+                                    int64_t *out) {                                                \
     const bool wide = p->table == NULL;                                                            \
-    if (local)                                                                                     \
-      pair_lanes_##name(p, true, wide, true, out);                                                 \
-    else                                                                                           \
-      pair_lanes_##name(p, false, wide, true, out);                                                \
+    return local ? pair_lanes_##name(p, true, wide, true, row, out)                                \
+                 : pair_lanes_##name(p, false, wide, true, row, out);                              \
   }
 
 /* Up to where the texts are read without a look at lanes; 0: they are at their end. */

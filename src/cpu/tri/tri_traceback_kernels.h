@@ -37,7 +37,7 @@ static void traceback_along(const tri_traceback *x, int32_t left) {
 
 /* The cells, and the largest of them. */
 static int32_t traceback_cells(const tri_traceback *x, uint8_t *restrict directions) {
-  const int32_t extend = x->extend, open = x->open, end = x->local ? 0 : INT32_MIN;
+  const int32_t extend = x->extend, open = x->open;
   int32_t *restrict h = x->h, *restrict f = x->f, *restrict now = x->now;
   const int32_t *restrict e = x->e, *restrict pair = x->pair;
   int32_t most = INT32_MIN;
@@ -48,11 +48,10 @@ static int32_t traceback_cells(const tri_traceback *x, uint8_t *restrict directi
   }
   _Pragma("omp simd") for (int64_t j = 1; j <= x->m; j++) {
     const int32_t at = now[j], opened = at - open, gap = f[j] - extend;
-    int32_t direction = at == e[j] - extend ? TRI_DIRECTION_LEFT : TRI_DIRECTION_UP;
-    direction = at == pair[j] ? TRI_DIRECTION_PAIR : direction;
-    direction = at == end ? TRI_DIRECTION_END : direction;
-    direction |= now[j - 1] - open >= e[j] ? TRI_DIRECTION_LEFT_OPENED : 0;
-    direction |= h[j] - open >= f[j] ? TRI_DIRECTION_UP_OPENED : 0;
+    int32_t direction = at == pair[j] ? 1 << TRI_PLANE_PAIR : 0;
+    direction |= at == e[j] - extend ? 1 << TRI_PLANE_LEFT : 0;
+    direction |= now[j - 1] - open >= e[j] ? 1 << TRI_PLANE_LEFT_OPENED : 0;
+    direction |= h[j] - open >= f[j] ? 1 << TRI_PLANE_UP_OPENED : 0;
     directions[j] = (uint8_t)direction;
     f[j] = gap > opened ? gap : opened;
   }

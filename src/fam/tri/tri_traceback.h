@@ -8,9 +8,10 @@
  *                 operation; 1: I, 2: D, 7: =, 8: X
  *
  * A table has a row for each letter of the row's sequence. On sockets its directions are a byte for
- * each cell; of large tables they are kept for a strip of rows, and those of strips before are
- * computed again from the row above each. On cards a warp has a pair and keeps half a byte for each
- * cell: its lanes have neighbouring columns, each a row behind the lane before.
+ * each cell, or five bits for each of 64 pairs side by side; of large tables they are kept for a
+ * strip of rows, and those of strips before are computed again from the row above each. On cards a
+ * warp has a pair and keeps half a byte for each cell: its lanes have neighbouring columns, each a
+ * row behind the lane before.
  *
  * Of equally good alignments the one of family dp is taken: from the end pair, left, up, a gap
  * opened rather than extended; LOCAL ends in the best cell of the smallest row, then column.
@@ -25,14 +26,15 @@ TSL_C_BEGIN
 enum {
   TRI_SPAN = 5,
   TRI_TRACEBACK_BYTES = 4 << 20,     /**< of a strip, where lengths are ordinary */
-  TRI_TRACEBACK_TOGETHER = 128 << 20 /**< most of pairs side by side */
+  TRI_TRACEBACK_CELL = 5 * 8,        /**< of a cell of pairs side by side */
+  TRI_TRACEBACK_TOGETHER = 160 << 20 /**< most of them */
 };
 
 /** Operations of BAM. */
 enum { TRI_BAM_I = 1, TRI_BAM_D = 2, TRI_BAM_SAME = 7, TRI_BAM_OTHER = 8 };
 
-/** Directions of a cell: how its value is attained, END before all, else the first of these that
- *  does; whether gaps that end in it were just opened. */
+/** Directions of a cell on a card: how its value is attained, END before all, else the first of
+ *  these that does; whether gaps that end in it were just opened. */
 enum {
   TRI_DIRECTION_PAIR = 0,
   TRI_DIRECTION_LEFT = 1,
@@ -59,8 +61,9 @@ static inline int64_t tri_traceback_rows(int64_t n, int64_t m) {
 /** Bytes that a thread needs for one pair, and for others beside it. */
 static inline int64_t tri_traceback_bytes(int64_t n, int64_t m) {
   const int64_t rows = tri_traceback_rows(n, m), strips = (n + rows - 1) / rows;
-  const int64_t together =
-      n > TRI_TRACEBACK_TOGETHER / 64 / m ? (int64_t)TRI_TRACEBACK_TOGETHER : 64 * n * m;
+  const int64_t together = n > TRI_TRACEBACK_TOGETHER / TRI_TRACEBACK_CELL / m
+                               ? (int64_t)TRI_TRACEBACK_TOGETHER
+                               : TRI_TRACEBACK_CELL * n * m;
   return together + (rows + 8 * (strips + 4)) * (m + 1);
 }
 
