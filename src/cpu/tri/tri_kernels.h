@@ -141,6 +141,7 @@ const tri_kernels TSL_SIMD_TABLE = {
     .bound = {{TRI_DIRECT_LIST(BOUND_F32)}, {TRI_DIRECT_LIST(BOUND_F64)}},
     .from_products = {from_products_f32, from_products_f64},
     .select = {select_f32, select_f64},
+    .link = {link_f32, link_f64},
     .kth = kth,
     .add = {add_f32, add_f64},
     .bin = {bin_f32, bin_f64},
