@@ -58,13 +58,15 @@ static double square_of_cut(const tsl_worker *w, double cut) {
   return (double)square;
 }
 
-/** Where values are only compared with the cut-off, squares do as well. */
+/** Where values are only compared with the cut-off, squares do as well; the roots of those that are
+ *  kept come at the end. */
 static void function_choose(tsl_worker *w) {
   const tri_params *p = w->p;
   w->function = p->function;
   w->cut = tri_near_cut(p);
   if (p->function != TRI_EUCLIDEAN ||
-      !tri_output_in(p, TRI_BIT(DEGREE) | TRI_BIT(COMPONENTS) | TRI_BIT(DBSCAN)))
+      !tri_output_in(p, TRI_BIT(THRESHOLD) | TRI_BIT(CSR) | TRI_BIT(DEGREE) | TRI_BIT(COMPONENTS) |
+                            TRI_BIT(DBSCAN)))
     return;
   w->function = TRI_SQEUCLIDEAN;
   w->cut = square_of_cut(w, p->threshold);
