@@ -73,10 +73,9 @@ static double kth_least(double *v, int64_t n, int64_t k) {
   return v[k - 1];
 }
 
-/** Few values are ranked by vectors, without a branch that nobody can predict. */
+/** Few values are parted by vectors, without a branch that nobody can predict. */
 static double kth_of(const tsl_worker *w, double *v, int64_t n, int64_t k) {
-  enum { FEW = 128 };
-  return n <= FEW ? w->kernels->kth(v, n, k) : kth_least(v, n, k);
+  return n <= TRI_MOST_RANKED ? w->kernels->kth(v, n, k) : kth_least(v, n, k);
 }
 
 static void core_start(tsl_worker *w, tri_thread *thread, int64_t rows) {

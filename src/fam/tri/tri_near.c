@@ -298,11 +298,12 @@ static void set_levels(const tri_params *p, tri_tree *t) {
   static void name(const void *least, const void *most, int64_t n, int64_t run, void *lo_, \
                    void *hi_) {                                                            \
     R *const lo = lo_, *const hi = hi_;                                                    \
-    for (int64_t i = 0; i < n; i++) {                                                      \
-      const R a = ((const R *)least)[i], b = ((const R *)most)[i];                         \
-      const int64_t m = i / run;                                                           \
-      lo[m] = i % run == 0 || a < lo[m] ? a : lo[m];                                       \
-      hi[m] = i % run == 0 || b > hi[m] ? b : hi[m];                                       \
+    for (int64_t first = 0, m = 0; first < n; first += run, m++) {                         \
+      const R *const a = (const R *)least + first, *const b = (const R *)most + first;     \
+      R low = a[0], high = b[0];                                                           \
+      for (int64_t i = 1; i < tsl_min(run, n - first); i++)                                \
+        low = a[i] < low ? a[i] : low, high = b[i] > high ? b[i] : high;                   \
+      lo[m] = low, hi[m] = high;                                                           \
     }                                                                                      \
   }
 BOXES(float, boxes_f32)
