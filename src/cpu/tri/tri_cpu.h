@@ -85,8 +85,8 @@ typedef struct tri_kernels {
   void (*from_products[2])(const tri_view *view, int64_t i, int64_t j, int64_t n, void *values);
   /** Places k < n with values[k] <= most, ascending, into places[n]; returns their number. */
   int64_t (*select[2])(const void *values, int64_t n, double most, int32_t *places);
-  /** Least and largest of the components of places k < n with values[k] <= most, and of links[0..1],
-   *  into these. tiles: places count from the first point of these, each TRI_TILE, as components do;
+  /** Least and largest of links[0..1] and the components of places k < n with values[k] <= most,
+   *  into links. tiles: places are those of these tiles, components count from the first point;
    *  NULL: components count from the first place. TRI_NO_COMPONENT is left out. */
   void (*link[2])(const void *values, int64_t n, double most, const int32_t *tiles,
                   const int32_t *component, int32_t *links);

@@ -62,8 +62,8 @@ static void keyed_swap(keyed *a, keyed *b) {
 
 /** Element `at` of n in order to its place, those before it to its left (Hoare, CACM 4, 1961, 321).
  *  The pivot is of a sample from scattered places, and rather on the side of the many, so that few
- *  are left (Floyd and Rivest, CACM 18, 1975, 165). The partition is Lomuto's: it has no branch that
- *  nobody can predict. */
+ *  are left (Floyd and Rivest, CACM 18, 1975, 165). The partition is Lomuto's: it has no branch
+ *  that nobody can predict. */
 static void select_at(keyed *v, int64_t n, int64_t at) {
   enum { OF = 16, MOST = 127, ASIDE = 20 }; /* a sixteenth; 5 % aside: about its error */
   uint64_t state = (uint64_t)n;
