@@ -57,8 +57,9 @@ def cloud(make, n, d):
     return x.astype(np.float32).astype(float)
 
 
-def results(tree, ranks=None, search="near"):
-    tree = {"family": "tri", "run": {"device": "cpu", "threads": 1, "ranks": "all"}, "tri": {**tree, "search": search}}
+def results(tree, ranks=None, search="near", **run):
+    run = {"device": "cpu", "threads": 1, "ranks": "all", **run}
+    tree = {"family": "tri", "run": run, "tri": {**tree, "search": search}}
     with suite.result(tree, ranks=ranks) as file:
         return harness.datasets(file), file["run/facts"].asstr()[()]
 
@@ -101,6 +102,21 @@ def cloud_cases():
             ranks = (None, 2, 3, 5)[turn % 4]
             suite.case(f"{make.__name__}, {d} dimensions, {function}, {precision}, {ranks or 1} ranks", cloud_case,
                        make, d, precision, function, ranks)
+
+
+def units_case():
+    """Neighbouring units are searched as one: whatever their number is, results are those of all pairs."""
+    np.save(suite.path("points.npy"), cloud(clustered, N, 3))
+    base = {"function": "euclidean", "input": {"file": "points.npy"}}
+    for output, keys in (("threshold", {"threshold": 0.03}), ("csr", {"threshold": 0.03}), ("minimum", {}),
+                         ("degree", {"threshold": 0.03}), ("topk", {"k": 5}),
+                         ("dbscan", {"threshold": 0.03, "min_samples": 40})):
+        tree = {**base, "output": output, **keys}
+        truth = results(tree, search="all")[0]
+        for units, ranks in ((7, None), (300, 3)):
+            found = results(tree, ranks, units=units)[0]
+            for name in truth:
+                check(truth[name].tobytes() == found[name].tobytes(), f"{output}, {units} units: {name} differs")
 
 
 def function_case(function):
@@ -191,6 +207,7 @@ for each in ("haversine", "overlap", "cosine", "correlation"):
     suite.case(f"function {each}", function_case, each)
 for dimensions in (1, 2, 3):
     suite.case(f"periodic, {dimensions} dimensions", periodic_case, dimensions, (None, 3, 5)[dimensions - 1])
+suite.case("units", units_case)
 suite.case("scipy, uniform", scipy_case, uniform, 60000)
 suite.case("scipy, clustered", scipy_case, clustered, 30000)
 suite.case("refused", refused_case)

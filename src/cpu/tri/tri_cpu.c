@@ -58,13 +58,15 @@ static double square_of_cut(const tsl_worker *w, double cut) {
   return (double)square;
 }
 
-/** Where values are only compared with the cut-off, squares do as well. */
+/** Where values are only compared with the cut-off, squares do as well; the roots of those that are
+ *  kept come at the end. */
 static void function_choose(tsl_worker *w) {
   const tri_params *p = w->p;
   w->function = p->function;
   w->cut = tri_near_cut(p);
   if (p->function != TRI_EUCLIDEAN ||
-      !tri_output_in(p, TRI_BIT(DEGREE) | TRI_BIT(COMPONENTS) | TRI_BIT(DBSCAN)))
+      !tri_output_in(p, TRI_BIT(THRESHOLD) | TRI_BIT(CSR) | TRI_BIT(DEGREE) | TRI_BIT(COMPONENTS) |
+                            TRI_BIT(DBSCAN)))
     return;
   w->function = TRI_SQEUCLIDEAN;
   w->cut = square_of_cut(w, p->threshold);
@@ -177,15 +179,20 @@ static tsl_err run_unit(tsl_worker *w, const tsl_unit *unit, tsl_part *part) {
   return tsl_fail(TSL_ERR_INTERNAL, __FILE__, __LINE__, "tri: output %d unknown", w->p->output);
 }
 
+/** Near pairs: neighbours run as one unit, as more of their rows are then in a tile and search
+ *  together. Records are the first unit's, before all that follow; slabs of neighbours are one. */
 static tsl_err tri_run_cpu(tsl_worker *w, const tsl_unit *units, int64_t n, tsl_part *parts) {
   tsl_err err = TSL_OK;
   if (w->frames != NULL) return tri_frames_run_cpu(w->frames, units, n, w->slow, parts);
-  for (int64_t u = 0; u < n; u++) {
+  for (int64_t u = 0, m; u < n; u += m) {
     const double start = tsl_cpu_seconds();
-    TSL_TRY(run_unit(w, &units[u], &parts[u]));
-    tri_restore_signs(w->p, &units[u], &parts[u]);
-    if (w->p->aligned) TSL_TRY(tri_traceback_run(w, &units[u], &parts[u]));
-    parts[u].seconds = tsl_cpu_unit_seconds(start, w->slow, 1);
+    tsl_unit unit = units[u];
+    m = w->p->near ? tri_neighbours(units + u, n - u) : 1;
+    unit.hi[0] = units[u + m - 1].hi[0];
+    TSL_TRY(run_unit(w, &unit, &parts[u]));
+    tri_restore_signs(w->p, &unit, &parts[u]);
+    if (w->p->aligned) TSL_TRY(tri_traceback_run(w, &unit, &parts[u]));
+    tri_share_seconds(units + u, m, tsl_cpu_unit_seconds(start, w->slow, m), parts + u);
   }
 done:
   return err;
@@ -200,10 +207,13 @@ static tsl_err tri_collect_cpu(tsl_worker *w, tsl_problem *problem) {
   return TSL_OK;
 }
 
-/** Frames: a thread computes each, and waits for the last one of a batch. */
+/** Frames: a thread computes each, and waits for the last one of a batch. Near pairs: rows of the
+ *  input lie anywhere, so that a tile has rows of a batch only where this holds much of them. */
 static int64_t tri_saturating_units_cpu(const tsl_worker *w, int kind) {
+  enum { NEAR_UNITS = 128 };
   (void)kind;
-  return w->frames != NULL ? 2 * w->threads : 1;
+  if (w->frames != NULL) return 2 * w->threads;
+  return w->p->near && !tri_rows_are_places(w->p) ? NEAR_UNITS : 1;
 }
 
 /** Sequences: pairs that 8 bits did not hold. */

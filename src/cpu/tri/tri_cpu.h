@@ -24,7 +24,8 @@ enum {
   TRI_LAP = 16,           /**< columns a block may be computed beyond its end, see tri_row */
   TRI_GRAVITY_ROWS = 32,  /**< rows of one gravity call */
   TRI_GRAVITY_TILE = 256, /**< columns summed in fp32 before they go to fp64 */
-  TRI_MAX_COPIES = 8      /**< histograms of one thread */
+  TRI_MAX_COPIES = 8,     /**< histograms of one thread */
+  TRI_MOST_RANKED = 128   /**< values that tri_kernels.kth takes */
 };
 
 /** The points as kernels see them. */
@@ -84,7 +85,12 @@ typedef struct tri_kernels {
   void (*from_products[2])(const tri_view *view, int64_t i, int64_t j, int64_t n, void *values);
   /** Places k < n with values[k] <= most, ascending, into places[n]; returns their number. */
   int64_t (*select[2])(const void *values, int64_t n, double most, int32_t *places);
-  /** The k-th least of n values, 1 <= k <= n; about n log n / 4 vector operations. */
+  /** Least and largest of links[0..1] and the components of places k < n with values[k] <= most,
+   *  into links. tiles: places are those of these tiles, components count from the first point;
+   *  NULL: components count from the first place. TRI_NO_COMPONENT is left out. */
+  void (*link[2])(const void *values, int64_t n, double most, const int32_t *tiles,
+                  const int32_t *component, int32_t *links);
+  /** The k-th least of n values, 1 <= k <= n <= TRI_MOST_RANKED. */
   double (*kth)(const double *values, int64_t n, int64_t k);
   /** 1 + tri_bin of each value, so 0 means outside. */
   /** SUM: add the sum of values[k] weights[k], k < n, to *sum, chunk by chunk (tri_equation.h). */

@@ -39,16 +39,11 @@ static void set_reach(const tsl_worker *w, const tri_job *job, int64_t row, doub
 /** What a row has seen so far is in the slab itself. */
 static tsl_err link_take(tsl_worker *w, tri_thread *thread, tri_job *job, const tri_row *row) {
   const int32_t *component = w->graph.component;
-  int32_t *const links = links_of(job, row->i);
-  if (!w->graph.active[row->i]) return TSL_OK;
-  const int64_t n =
-      w->kernels->select[w->t](row->values, row->hi - row->lo, w->cut, thread->places);
-  for (int64_t k = 0; k < n; k++) { /* the row itself is among them, and of its own component */
-    const int32_t c = component[tri_column_place(row, thread->places[k])];
-    if (c < 0) continue;
-    links[0] = c < links[0] ? c : links[0];
-    links[1] = c > links[1] ? c : links[1];
-  }
+  (void)thread;
+  if (row->tiles == NULL) component += row->lo;
+  if (w->graph.active[row->i]) /* the row itself is among its columns, and of its own component */
+    w->kernels->link[w->t](row->values, row->hi - row->lo, w->cut, row->tiles, component,
+                           links_of(job, row->i));
   return TSL_OK;
 }
 
@@ -78,10 +73,9 @@ static double kth_least(double *v, int64_t n, int64_t k) {
   return v[k - 1];
 }
 
-/** Few values are ranked by vectors, without a branch that nobody can predict. */
+/** Few values are parted by vectors, without a branch that nobody can predict. */
 static double kth_of(const tsl_worker *w, double *v, int64_t n, int64_t k) {
-  enum { FEW = 128 };
-  return n <= FEW ? w->kernels->kth(v, n, k) : kth_least(v, n, k);
+  return n <= TRI_MOST_RANKED ? w->kernels->kth(v, n, k) : kth_least(v, n, k);
 }
 
 static void core_start(tsl_worker *w, tri_thread *thread, int64_t rows) {

@@ -1,6 +1,7 @@
 /** @file tri_cpu_threshold.c  threshold: records (i, j, value), ordered by (i, j). */
 #include "tri_cpu.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -55,7 +56,7 @@ static tsl_err threshold_take(tsl_worker *w, tri_thread *thread, tri_job *job, c
   tri_hits *hits = &thread->rows[row->slot];
   const bool csr = w->p->output == TRI_CSR;
   const int64_t n =
-      w->kernels->select[w->t](row->values, row->hi - row->lo, w->p->threshold, thread->places);
+      w->kernels->select[w->t](row->values, row->hi - row->lo, w->cut, thread->places);
   if (n == 0) goto done;
   TSL_TRY(hits_reserve(hits, n, bytes));
   for (int64_t k = 0; k < n; k++) {
@@ -116,12 +117,22 @@ done:
   return err;
 }
 
+/** Values of the deck's function, where those were squares. */
+static void take_roots(const tsl_worker *w, tri_hits *hits) {
+  for (int64_t r = 0; r < hits->n && w->function != w->p->function; r++)
+    if (w->t)
+      ((double *)hits->values)[r] = sqrt(((double *)hits->values)[r]);
+    else
+      ((float *)hits->values)[r] = sqrtf(((float *)hits->values)[r]);
+}
+
 static tsl_err threshold_finish(tsl_worker *w, tri_thread *thread, tri_job *job,
                                 const tri_row *row) {
   tsl_err err = TSL_OK;
   row_place *const places = job->own;
   tri_hits *hits = &thread->rows[row->slot];
   if (w->p->near) TSL_TRY(hits_sort(w, hits));
+  take_roots(w, hits);
   places[row->i - job->unit->lo[0]] = (row_place){thread, thread->hits.n, hits->n};
   TSL_TRY(hits_append(&thread->hits, hits, w->value_bytes));
 done:

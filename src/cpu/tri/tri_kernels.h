@@ -66,22 +66,49 @@ PACK(double, pack_f64)
 #include "tri_kernels_bits.h"
 #include "tri_kernels_gravity.h"
 
-/* Values are ranked until one has rank k; those that earlier ones rule out are passed over. */
-static double kth(const double *v, int64_t n, int64_t k) {
-  double below = -(double)INFINITY, above = (double)INFINITY;
-  for (int64_t i = 0; i < n; i++) {
-    const double x = v[i];
-    int64_t less = 0, equal = 0;
-    if (!(x > below && x < above)) continue;
-    _Pragma("omp simd reduction(+ : less, equal)") for (int64_t j = 0; j < n; j++) {
-      less += v[j] < x;
-      equal += v[j] == x;
-    }
-    if (less < k && k <= less + equal) return x;
-    below = less < k ? x : below;
-    above = less < k ? above : x;
+/* Of 8 values those below x, and those above it, to the front of low and high, where 8 are written;
+ * NaN are neither. Their numbers are added to n_low and n_high. */
+static inline void split(const double *v, double x, double *low, double *high, int64_t *n_low,
+                         int64_t *n_high) {
+#ifdef __AVX512F__
+  const __m512d values = _mm512_loadu_pd(v), pivot = _mm512_set1_pd(x);
+  const __mmask8 below = _mm512_cmp_pd_mask(values, pivot, _CMP_LT_OQ);
+  const __mmask8 above = _mm512_cmp_pd_mask(values, pivot, _CMP_GT_OQ);
+  _mm512_storeu_pd(low, _mm512_maskz_compress_pd(below, values));
+  _mm512_storeu_pd(high, _mm512_maskz_compress_pd(above, values));
+  *n_low += __builtin_popcount(below), *n_high += __builtin_popcount(above);
+#else
+  int64_t l = 0, h = 0;
+  for (int c = 0; c < 8; c++) {
+    const double value = v[c];
+    low[l] = value, high[h] = value;
+    l += value<x, h += value> x;
   }
-  return below == -(double)INFINITY ? below : above; /* infinite values only are left */
+  *n_low += l, *n_high += h;
+#endif
+}
+
+/* Quickselect (Hoare, CACM 4, 1961, 321) from list to list: no branch depends on a value but the
+ * choice of a side. NaN fill the last eight up. */
+static double kth(const double *values, int64_t n, int64_t k) {
+  double room[3][TRI_MOST_RANKED + 16], *v = room[0], *low = room[1], *high = room[2];
+  memcpy(v, values, (size_t)n * sizeof *v);
+  for (;;) {
+    const double a = v[0], b = v[n / 2], c = v[n - 1], first = a < b ? a : b, last = a < b ? b : a;
+    const double pivot = c < first ? first : c < last ? c : last;
+    int64_t n_low = 0, n_high = 0;
+    for (int e = 0; e < 8; e++) v[n + e] = (double)NAN;
+    for (int64_t i = 0; i < n; i += 8)
+      split(v + i, pivot, low + n_low, high + n_high, &n_low, &n_high);
+    if (n_low < k && k <= n - n_high) return pivot;
+    double *const all = v;
+    if (k <= n_low) {
+      v = low, low = all, n = n_low;
+    } else {
+      k -= n - n_high;
+      v = high, high = all, n = n_high;
+    }
+  }
 }
 
 #if defined __AVX512F__
@@ -141,6 +168,7 @@ const tri_kernels TSL_SIMD_TABLE = {
     .bound = {{TRI_DIRECT_LIST(BOUND_F32)}, {TRI_DIRECT_LIST(BOUND_F64)}},
     .from_products = {from_products_f32, from_products_f64},
     .select = {select_f32, select_f64},
+    .link = {link_f32, link_f64},
     .kth = kth,
     .add = {add_f32, add_f64},
     .bin = {bin_f32, bin_f64},

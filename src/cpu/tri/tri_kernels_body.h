@@ -142,6 +142,31 @@ static int64_t T(select)(const void *values, int64_t n, double most_, int32_t *p
   return found;
 }
 
+/** Of up to TRI_TILE places; a constant n after inlining. */
+TSL_FN void T(link_tile)(const R *v, const int n, R most, const int32_t *component,
+                         int32_t *links) {
+  uint32_t first = (uint32_t)links[0]; /* no component is negative: it is larger than all */
+  int32_t last = links[1];
+  _Pragma("omp simd reduction(min : first) reduction(max : last)") for (int k = 0; k < n; k++) {
+    const int32_t c = v[k] <= most ? component[k] : TRI_NO_COMPONENT;
+    first = (uint32_t)c < first ? (uint32_t)c : first;
+    last = c > last ? c : last;
+  }
+  links[0] = (int32_t)first, links[1] = last;
+}
+
+static void T(link)(const void *values, int64_t n, double most, const int32_t *tiles,
+                    const int32_t *component, int32_t *links) {
+  const R *v = values;
+  for (int64_t c = 0; c < n; c += TRI_TILE, v += TRI_TILE) {
+    const int32_t *const of = component + (tiles == NULL ? c : tiles[c / TRI_TILE] * TRI_TILE);
+    if (n - c >= TRI_TILE)
+      T(link_tile)(v, TRI_TILE, (R)most, of, links);
+    else
+      T(link_tile)(v, (int)(n - c), (R)most, of, links);
+  }
+}
+
 static void T(bin)(const void *values, int64_t n, double lo_, double hi_, double inv_width_,
                    int bins, int32_t *restrict out) {
   const R *const restrict v = values;

@@ -286,6 +286,14 @@ static inline void tri_row_span(const tri_params *p, int64_t i, int64_t *lo, int
  */
 void tri_gravity_units(const tsl_problem *problem, int *length, int *weight);
 
+/** How many of n units, from the first on, are neighbours: together one range of rows, and their
+ *  slabs one. n >= 1 */
+int64_t tri_neighbours(const tsl_unit *units, int64_t n);
+
+/** Share the seconds of n units that ran together out by their items. @param[out] parts  shape [n],
+ *  seconds */
+void tri_share_seconds(const tsl_unit *units, int64_t n, double seconds, tsl_part *parts);
+
 /** Words of the deck for outputs and maps; NULL-ended. */
 extern const char *const tri_output_words[];
 extern const char *const tri_map_words[];

@@ -258,6 +258,19 @@ void tri_region(const tsl_problem *problem, const tsl_unit *unit, int field, int
   } /* else written by advance, by no unit */
 }
 
+int64_t tri_neighbours(const tsl_unit *units, int64_t n) {
+  int64_t m = 1;
+  while (m < n && units[m].lo[0] == units[m - 1].hi[0]) m++;
+  return m;
+}
+
+void tri_share_seconds(const tsl_unit *units, int64_t n, double seconds, tsl_part *parts) {
+  double items = 0;
+  for (int64_t u = 0; u < n; u++) items += units[u].count;
+  for (int64_t u = 0; u < n; u++)
+    parts[u].seconds = items > 0 ? seconds * units[u].count / items : seconds / (double)n;
+}
+
 /** Exponent e with |value| < 2^e for all n values and least, 0 when all are 0. */
 static int exponent_of(const float *values, int64_t n, double least) {
   double most = least;

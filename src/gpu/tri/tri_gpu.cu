@@ -113,13 +113,6 @@ done:
   return err;
 }
 
-void tri_share_seconds(const tsl_unit *units, int64_t n, double seconds, tsl_part *parts) {
-  double items = 0;
-  for (int64_t u = 0; u < n; u++) items += units[u].count;
-  for (int64_t u = 0; u < n; u++)
-    parts[u].seconds = items > 0 ? seconds * units[u].count / items : seconds / (double)n;
-}
-
 static tsl_err run_group(tri_gpu *w, const tri_group *group) {
   tsl_err err = TSL_OK;
   const int64_t lo = group->units[0].lo[0], hi = group->units[group->n - 1].hi[0];
@@ -293,9 +286,7 @@ done:
  * group are the first unit's, as they come before all that follow; slabs of neighbours are one. */
 static int64_t group_size(const tri_gpu *w, const tsl_unit *units, int64_t n) {
   const bool together = w->p.output != TRI_CONDENSED && w->p.output != TRI_SQUARE;
-  int64_t m = 1;
-  while (together && m < n && units[m].lo[0] == units[m - 1].hi[0]) m++;
-  return m;
+  return together ? tri_neighbours(units, n) : 1;
 }
 
 static int64_t tri_saturating_units(const tsl_worker *worker, int kind) {

@@ -298,8 +298,6 @@ void tri_forces_release(tri_gpu *w);
 tsl_err tri_forces_start(tri_gpu *w, const tsl_unit *units, int64_t n, tsl_part *parts);
 bool tri_forces_ended(tri_gpu *w);
 tsl_err tri_forces_finish(tri_gpu *w);
-/** Share the seconds of a batch out by the units' items. @param[out] parts  shape [n], seconds */
-void tri_share_seconds(const tsl_unit *units, int64_t n, double seconds, tsl_part *parts);
 
 /** `tesela bench maps` and `tesela bench tri`. */
 tsl_err tri_bench_maps(int argc, char **argv);
