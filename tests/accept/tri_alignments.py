@@ -345,7 +345,7 @@ def refused_case():
     refused(["tri.alignment", "not used by function euclidean"], points)
     long = ["ACGT" * 5000, "AC"]
     refused(["tri.alignment", "'q0' with 'r0'", "bytes"], deck(long, long, "edit", alignment="x.sam"),
-            "-s", "run.host_memory=64MiB", "-s", "run.threads=2")
+            "-s", "run.device=cpu", "-s", "run.host_memory=64MiB", "-s", "run.threads=2")
     for names in (("a,b", "c", "a_b"), ("(x", "b", ")x"), ("3", "2", "")):
         tree = deck(a, b, "edit", alignment="x.sam")
         suite.write("b.fa", "".join(f">{name}\n{s}\n" for name, s in zip(names, b)))

@@ -7,7 +7,10 @@
 #include <string.h>
 
 /** Rows are cut at multiples of this many, fewer when units have few rows. */
-enum { QUANTUM = 64, MIN_QUANTA = 8, PAIRED_ROWS = 4096 };
+enum { QUANTUM = 64, MIN_QUANTA = 8 };
+
+/** PAIRED: a unit has so many rows, or so many items where sequences are long. */
+enum { PAIRED_ROWS = 4096, PAIRED_ITEMS = 1 << 24 };
 
 int64_t tri_pairs_before(const tri_params *p, int64_t i) {
   if (p->output == TRI_PAIRED) return i;
@@ -122,15 +125,17 @@ static int64_t rows_within(const tri_params *p, const tsl_limits *limits, int64_
 }
 
 /** PAIRED: pairs of sequences go side by side, so that units of few rows would leave lanes idle. */
-static int64_t wanted_units(const tri_params *p, const tsl_limits *limits) {
-  if (p->output != TRI_PAIRED || limits->given) return limits->target_units;
-  const int64_t each_rank = tsl_max(1, limits->n_ranks);
-  return tsl_min(limits->target_units, tsl_max(each_rank, tri_rows_of(p) / PAIRED_ROWS));
+static int64_t wanted_units(const rows *r, const tsl_limits *limits) {
+  if (r->p->output != TRI_PAIRED || limits->given) return limits->target_units;
+  const int64_t n = tri_rows_of(r->p), each_rank = tsl_max(1, limits->n_ranks);
+  const int64_t filled = tsl_max(n / PAIRED_ROWS, items_before(r, n) / PAIRED_ITEMS);
+  return tsl_min(limits->target_units, tsl_max(each_rank, filled));
 }
 
 /** How many units to aim at: the wish, or more when the limits ask for it; at most n. */
-static int64_t aim(const tri_params *p, const tsl_limits *limits) {
-  const int64_t n = tri_rows_of(p), wish = tsl_min(wanted_units(p, limits), n);
+static int64_t aim(const rows *r, const tsl_limits *limits) {
+  const tri_params *p = r->p;
+  const int64_t n = tri_rows_of(p), wish = tsl_min(wanted_units(r, limits), n);
   const double all = p->output == TRI_SQUARE
                          ? (double)slab_bytes(p, 0, n) / 2 /* the triangle under the boxes */
                          : (double)slab_bytes(p, 0, n);
@@ -175,7 +180,7 @@ static void set_features(const tri_params *p, double items, tsl_unit *u) {
 /** Walk through the cuts; list may be NULL to count only. */
 static int64_t cut_all(const rows *r, const tsl_limits *limits, tsl_unit *list) {
   const tri_params *p = r->p;
-  const int64_t wanted = aim(p, limits), quantum = find_quantum(p, wanted);
+  const int64_t wanted = aim(r, limits), quantum = find_quantum(p, wanted);
   int64_t n = 0;
   for (int64_t a = 0, b = 0; a < tri_rows_of(p); a = b, n++) {
     b = next_cut(r, limits, quantum, a, wanted - n);

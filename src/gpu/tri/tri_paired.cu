@@ -12,9 +12,11 @@ enum { POINTS = 128 /* rows of a tile */ };
 
 /* ---- sequences */
 
-/* Lists of a launch each: couples of 16 bits or single ones of 32; texts that fill the card or
- * longer ones. */
-enum { COUPLES = 2, LONG_TEXTS = 1, LISTS = 4 };
+/* Lists of a launch each: large tables, couples of 16 bits, single ones of 32. */
+enum { LARGE, COUPLES, SINGLES, LISTS };
+
+/* Cells from which on a thread would still be at work when all others have ended. */
+static const int64_t LARGE_CELLS = 1 << 20;
 
 typedef struct pair_of_list {
   int64_t tiles, text; /* 32 letters of the pattern; letters of the text, rounded up to words */
@@ -39,39 +41,65 @@ static std::vector<pair_of_list> pairs_in_order(const tri_gpu *w, int64_t a, int
   return pairs;
 }
 
+static int64_t cells_of(const pair_of_list &pair) {
+  return pair.tiles * 32 * pair.text;
+}
+
+/* The largest first, so that none is begun late. */
+static void take_large(std::vector<pair_of_list> &pairs, std::vector<int> &large) {
+  const auto is_small = [](const pair_of_list &pair) {
+    return pair.text <= TRI_ALIGN_SHORT && cells_of(pair) <= LARGE_CELLS;
+  };
+  const auto first = std::stable_partition(pairs.begin(), pairs.end(), is_small);
+  std::stable_sort(first, pairs.end(), [](const pair_of_list &x, const pair_of_list &y) {
+    return cells_of(x) > cells_of(y);
+  });
+  for (auto pair = first; pair != pairs.end(); ++pair) large.push_back(pair->row);
+  pairs.erase(first, pairs.end());
+}
+
 /* Couples share registers, and so the table that is the larger of both. */
-static void share_out(const tri_gpu *w, const std::vector<pair_of_list> &pairs,
+static void share_out(const tri_gpu *w, std::vector<pair_of_list> &pairs,
                       std::vector<int> (&lists)[LISTS]) {
+  take_large(pairs, lists[LARGE]);
   for (size_t k = 0; k < pairs.size(); k += 2) {
     const bool two = k + 1 < pairs.size();
     const pair_of_list &x = pairs[k], &y = pairs[two ? k + 1 : k];
     const int64_t text = std::max(x.text, y.text);
-    if (tri_is_narrow(x.tiles * 32, text, &w->p)) {
-      std::vector<int> &list = lists[COUPLES + (text > TRI_ALIGN_SHORT ? LONG_TEXTS : 0)];
-      list.push_back(x.row);
-      list.push_back(two ? y.row : -1);
-    } else {
-      lists[x.text > TRI_ALIGN_SHORT ? LONG_TEXTS : 0].push_back(x.row);
-      if (two) lists[y.text > TRI_ALIGN_SHORT ? LONG_TEXTS : 0].push_back(y.row);
-    }
+    const bool narrow = tri_is_narrow(x.tiles * 32, text, &w->p);
+    lists[narrow ? COUPLES : SINGLES].push_back(x.row);
+    if (two || narrow) lists[narrow ? COUPLES : SINGLES].push_back(two ? y.row : -1);
   }
+}
+
+typedef void (*align_kernel)(tri_letters_args, tri_paired_list, unsigned *);
+
+static align_kernel align_kernel_of(const tri_params *p, int kind) {
+  const bool local = p->function == TRI_LOCAL;
+  if (kind == LARGE) return local ? tri_paired_warps<true> : tri_paired_warps<false>;
+  if (kind == COUPLES)
+    return local ? tri_paired_align<tri_align_two, true> : tri_paired_align<tri_align_two, false>;
+  return local ? tri_paired_align<tri_align_one, true> : tri_paired_align<tri_align_one, false>;
+}
+
+/* Blocks that memory holds what waits of, and which list->n pairs fill. */
+static int64_t align_blocks(const tri_gpu *w, const tri_paired_list *list, int kind) {
+  const tri_letters_state *const l = w->letters;
+  const int64_t a_warp = (int64_t)sizeof(int2) * std::max<int64_t>(w->p.longest, 1);
+  const int64_t pairs = kind == LARGE     ? TRI_LETTERS_THREADS / 32
+                        : kind == COUPLES ? 2 * TRI_LETTERS_THREADS
+                                          : TRI_LETTERS_THREADS;
+  const int64_t room =
+      kind == LARGE ? l->below.bytes / (a_warp * TRI_LETTERS_THREADS / 32) : (int64_t)l->resident;
+  return std::min(tsl_ceil_div(list->n, pairs), std::min(room, (int64_t)l->resident));
 }
 
 static tsl_err launch_align(tri_gpu *w, const tri_paired_list *list, int kind) {
   tsl_err err = TSL_OK;
-  const tri_letters_state *const l = w->letters;
-  unsigned *const counter = (unsigned *)l->counter.data;
-  const bool local = w->p.function == TRI_LOCAL, couples = (kind & COUPLES) != 0;
-  const auto kernel =
-      couples
-          ? (local ? tri_paired_align<tri_align_two, true> : tri_paired_align<tri_align_two, false>)
-          : (local ? tri_paired_align<tri_align_one, true>
-                   : tri_paired_align<tri_align_one, false>);
-  const int64_t wanted = tsl_ceil_div(list->n, TRI_LETTERS_THREADS * (couples ? 2 : 1));
-  const int64_t room = (kind & LONG_TEXTS) != 0 ? l->resident_long : l->resident;
+  unsigned *const counter = (unsigned *)w->letters->counter.data;
   TSL_CUDA_TRY(cudaMemsetAsync(counter, 0, sizeof *counter, w->stream));
-  TSL_LAUNCH(kernel, dim3((unsigned)std::min(wanted, room)), TRI_LETTERS_THREADS, 0, w->stream,
-             tri_letters_args_of(w), *list, counter);
+  TSL_LAUNCH(align_kernel_of(&w->p, kind), dim3((unsigned)align_blocks(w, list, kind)),
+             TRI_LETTERS_THREADS, 0, w->stream, tri_letters_args_of(w), *list, counter);
 done:
   return err;
 }
@@ -120,7 +148,7 @@ done:
 static tsl_err run_lists(tri_gpu *w, int64_t a, int64_t b) {
   tsl_err err = TSL_OK;
   std::vector<int> lists[LISTS], all;
-  const std::vector<pair_of_list> pairs = pairs_in_order(w, a, b);
+  std::vector<pair_of_list> pairs = pairs_in_order(w, a, b);
   tri_paired_list list = {};
   if (tri_is_scored(&w->p))
     share_out(w, pairs, lists);
@@ -133,11 +161,9 @@ static tsl_err run_lists(tri_gpu *w, int64_t a, int64_t b) {
       cudaMemcpyAsync(w->letters->rows.data, all.data(), bytes, cudaMemcpyHostToDevice, w->stream));
   list.rows = (const int *)w->letters->rows.data;
   list.lo = (int)a, list.wide = w->p.type == TSL_F64, list.out = w->out.data;
+  list.most = (int)std::min<int64_t>(round_up(w->p.longest, TRI_LETTERS_PACKED), TRI_ALIGN_SHORT);
   for (int kind = 0; kind < LISTS; list.rows += list.n, kind++) {
-    const int64_t longest = round_up(w->p.longest, TRI_LETTERS_PACKED);
     list.n = (int)lists[kind].size();
-    list.most =
-        (int)((kind & LONG_TEXTS) != 0 ? longest : std::min<int64_t>(longest, TRI_ALIGN_SHORT));
     if (list.n > 0)
       TSL_TRY(tri_is_scored(&w->p) ? launch_align(w, &list, kind) : launch_edit(w, &list));
   }

@@ -2,7 +2,7 @@
  * @file tri_paired.cuh
  * Row k with column k of two sets of sequences on a card: output PAIRED. A thread has one pair, or
  * two where scores fit 16 bits, with patterns and texts of their own; a warp's pairs come from a
- * list in which those of like lengths are neighbours. The tables are those of all pairs
+ * list in which those of like lengths are neighbours. Of large tables a warp has one. The tables are those of all pairs
  * (tri_align.cuh, tri_letters.cuh); what differs is where the letters come from: each thread reads
  * its own sequences, scores are looked up in a table in shared memory, and of EDIT a pattern lies
  * there as planes, bit b of each letter's code in plane b.
@@ -11,6 +11,7 @@
 #define TSL_GPU_TRI_PAIRED_CUH
 
 #include "tri_align.cuh"
+#include "tri_warp.cuh"
 
 enum {
   TRI_PAIRED_LD = TRI_LETTERS_SCORED + 1, /**< of the table of scores: odd */
@@ -189,6 +190,28 @@ static __global__ void __launch_bounds__(TRI_LETTERS_THREADS, 4)
           LOCAL ? P::value(tile.best, pair) - s.p.open - s.p.extend : tile.result[pair];
       if (pairs.row[pair] >= 0) tri_paired_put(list, pairs.row[pair], sign * score);
     }
+  }
+}
+
+/** Tables too large for a thread: a warp has a pair. */
+template <bool LOCAL>
+static __global__ void __launch_bounds__(TRI_LETTERS_THREADS)
+    tri_paired_warps(tri_letters_args s, tri_paired_list list, unsigned *counter) {
+  __shared__ int scores[TRI_WARP_LD * TRI_WARP_LD];
+  const int lane = (int)threadIdx.x % 32, sign = s.p.similar ? -1 : 1;
+  const int64_t warp = ((int64_t)blockIdx.x * TRI_LETTERS_THREADS + threadIdx.x) / 32;
+  tri_warp_scores(s, scores);
+  __syncthreads();
+  for (;;) {
+    const unsigned k = __shfl_sync(0xffffffffu, lane == 0 ? atomicAdd(counter, 1u) : 0u, 0);
+    if (k >= (unsigned)list.n) return;
+    const int row = list.rows[k];
+    tri_warp_pair t = tri_warp_pair_of<true, LOCAL>(s, s.p.first + row, row);
+    tri_warp_best best;
+    t.scores = scores;
+    t.edges = (int2 *)s.below + warp * s.p.longest;
+    const int value = tri_warp_table_run<true, LOCAL, false>(t, lane, &best);
+    if (lane == 0) tri_paired_put(list, row, sign * value);
   }
 }
 
