@@ -2,10 +2,11 @@
  * @file tri_paired.cuh
  * Row k with column k of two sets of sequences on a card: output PAIRED. A thread has one pair, or
  * two where scores fit 16 bits, with patterns and texts of their own; a warp's pairs come from a
- * list in which those of like lengths are neighbours. Of large tables a warp has one. The tables are those of all pairs
- * (tri_align.cuh, tri_letters.cuh); what differs is where the letters come from: each thread reads
- * its own sequences, scores are looked up in a table in shared memory, and of EDIT a pattern lies
- * there as planes, bit b of each letter's code in plane b.
+ * list in which those of like lengths are neighbours. Of large tables a warp has one
+ * (tri_warp.cuh). The tables of threads are those of all pairs (tri_align.cuh, tri_letters.cuh);
+ * what differs is where the letters come from: each thread reads its own sequences, scores are
+ * looked up in a table in shared memory, and of EDIT a pattern lies there as planes, bit b of each
+ * letter's code in plane b.
  */
 #ifndef TSL_GPU_TRI_PAIRED_CUH
 #define TSL_GPU_TRI_PAIRED_CUH

@@ -1,8 +1,8 @@
 /**
  * @file tri_traceback.cuh
- * Alignments of kept pairs on a card (fam/tri/tri_traceback.h): a warp fills a pair's table and keeps
- * the directions (tri_warp.cuh), and goes back: its lanes hold the words of 32 rows of eight columns
- * and their letters, so that most steps read no memory.
+ * Alignments of kept pairs on a card (fam/tri/tri_traceback.h): a warp fills a pair's table and
+ * keeps the directions (tri_warp.cuh), and goes back: its lanes hold the words of 32 rows of eight
+ * columns and their letters, so that most steps read no memory.
  */
 #ifndef TSL_GPU_TRI_TRACEBACK_CUH
 #define TSL_GPU_TRI_TRACEBACK_CUH
