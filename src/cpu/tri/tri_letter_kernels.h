@@ -82,6 +82,7 @@ static void edit(const tri_edit_patterns *p, const uint8_t *text, int64_t n, int
  * time, so that a pattern's column is read and written once for all of them */
 
 enum { ROWS = VECTOR_BYTES == 64 ? 4 : 2 };
+_Static_assert((int)ROWS <= (int)TRI_PAIR_ROWS, "values are looked at before they leave a width");
 
 /* a + b; of 8 bits held within them. */
 VECTOR_INLINE v_i8 add_i8(v_i8 a, v_i8 b) {
