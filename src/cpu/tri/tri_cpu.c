@@ -208,9 +208,10 @@ static tsl_err tri_collect_cpu(tsl_worker *w, tsl_problem *problem) {
 }
 
 /** Frames: a thread computes each, and waits for the last one of a batch. Near pairs: rows of the
- *  input lie anywhere, so that a tile has rows of a batch only where this holds much of them. */
+ *  input lie anywhere, so that a tile has rows of a batch only where this holds much of them; but a
+ *  batch is not shared with other ranks. */
 static int64_t tri_saturating_units_cpu(const tsl_worker *w, int kind) {
-  enum { NEAR_UNITS = 128 };
+  enum { NEAR_UNITS = 32 };
   (void)kind;
   if (w->frames != NULL) return 2 * w->threads;
   return w->p->near && !tri_rows_are_places(w->p) ? NEAR_UNITS : 1;

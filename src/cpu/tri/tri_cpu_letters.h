@@ -70,8 +70,7 @@ typedef struct tri_letter_pairs {
                              what holds */
   int32_t limit; /**< traced, LOCAL: no further row once a lane has a larger value, which counts
                       from `zero`; above it the width holds TRI_PAIR_ROWS more */
-  int64_t
-      *rows; /**< traced, LOCAL: [lanes] in, out: the first row that has the best cell, from 0 */
+  int64_t *rows; /**< traced, LOCAL: [lanes] in, out: first row with the best cell, from 0 */
 } tri_letter_pairs;
 
 /** The kernels of one SIMD level: values of the patterns with a text of n letters, out[lanes]. */

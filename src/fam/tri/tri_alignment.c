@@ -67,13 +67,14 @@ static tsl_err check_memory(const tsl_deck *deck, const tsl_problem *problem) {
   tsl_err err = TSL_OK;
   const tri_params *p = tri_params_of(problem);
   const tri_sequences s = tri_sequences_of(problem);
-  int64_t pair[2] = {0};
-  for (int r = 0; r < problem->n_devices && tri_rows_of(p) > 0; r++) {
+  int64_t pairs[2][2] = {{0}};
+  const int64_t most[2] = {largest_table(p, &s, tri_traceback_bytes, pairs[0]),
+                           largest_table(p, &s, tri_traceback_card_bytes, pairs[1])};
+  for (int r = 0; r < problem->n_devices; r++) {
     const tsl_device *device = &problem->devices[r];
     const bool card = device->kind == TSL_GPU;
     const int64_t each = device->memory_limit / tsl_max(1, device->threads);
-    const int64_t bytes =
-        largest_table(p, &s, card ? tri_traceback_card_bytes : tri_traceback_bytes, pair);
+    const int64_t bytes = most[card], *const pair = pairs[card];
     if (device->memory_limit > 0 && bytes > each)
       TSL_DECK_FAIL(deck, "tri.alignment",
                     "the alignment of '%.80s' with '%.80s' takes %lld bytes, and a %s has %lld; "

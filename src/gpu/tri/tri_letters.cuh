@@ -21,7 +21,8 @@ enum {
   TRI_LETTERS_FEW = 8,       /**< words of 32 letters of the kernel for short patterns */
   TRI_LETTERS_MANY = 32,     /**< and of the other one at a time */
   TRI_ALIGN_UNITS = 32,      /**< units of alignments that run as one: a long pair is a thread's */
-  TRI_LETTERS_PACKED = 4     /**< letters of a word */
+  TRI_LETTERS_PACKED = 4,    /**< letters of a word */
+  TRI_SCORES_LD = TRI_LETTERS_SCORED + 1 /**< of a table of scores in shared memory: odd */
 };
 
 /** Sequences on the card. */

@@ -15,9 +15,8 @@
 #include "tri_warp.cuh"
 
 enum {
-  TRI_PAIRED_LD = TRI_LETTERS_SCORED + 1, /**< of the table of scores: odd */
-  TRI_PAIRED_WORDS = 8,                   /**< EDIT: words of 32 letters at a time */
-  TRI_PAIRED_BITS = 8                     /**< of a code at most */
+  TRI_PAIRED_WORDS = 8, /**< EDIT: words of 32 letters at a time */
+  TRI_PAIRED_BITS = 8   /**< of a code at most */
 };
 
 /** Pairs of a launch. */
@@ -139,7 +138,7 @@ template <class P> struct tri_align_of_pairs {
     tri_paired_scores<P> scores = {{}, tile};
 #pragma unroll
     for (int pair = 0; pair < P::PAIRS; pair++)
-      scores.scores[pair] = table + (int)(four[pair] >> 8 * q & 255) * TRI_PAIRED_LD;
+      scores.scores[pair] = table + (int)(four[pair] >> 8 * q & 255) * TRI_SCORES_LD;
     return scores;
   }
 };
@@ -150,7 +149,7 @@ static __device__ __forceinline__ void tri_paired_table(const tri_letters_args &
   for (int e = (int)threadIdx.x; e < (codes + 1) * (codes + 1); e += TRI_LETTERS_THREADS) {
     const int b = e / (codes + 1), a = e % (codes + 1);
     const bool none = a == codes || b == codes;
-    table[b * TRI_PAIRED_LD + a] = gap + (none ? least : s.scores[a * codes + b]);
+    table[b * TRI_SCORES_LD + a] = gap + (none ? least : s.scores[a * codes + b]);
   }
 }
 
@@ -164,7 +163,7 @@ template <class P, bool LOCAL>
 static __global__ void __launch_bounds__(TRI_LETTERS_THREADS, 4)
     tri_paired_align(tri_letters_args s, tri_paired_list list, unsigned *counter) {
   typedef typename P::V V;
-  __shared__ int table[TRI_PAIRED_LD * TRI_PAIRED_LD];
+  __shared__ int table[TRI_SCORES_LD * TRI_SCORES_LD];
   const int lane = (int)threadIdx.x % 32, sign = s.p.similar ? -1 : 1;
   V *const waiting =
       (V *)s.below + (int64_t)blockIdx.x * list.most * 2 * TRI_LETTERS_THREADS + threadIdx.x;
@@ -198,7 +197,7 @@ static __global__ void __launch_bounds__(TRI_LETTERS_THREADS, 4)
 template <bool LOCAL>
 static __global__ void __launch_bounds__(TRI_LETTERS_THREADS)
     tri_paired_warps(tri_letters_args s, tri_paired_list list, unsigned *counter) {
-  __shared__ int scores[TRI_WARP_LD * TRI_WARP_LD];
+  __shared__ int scores[TRI_SCORES_LD * TRI_SCORES_LD];
   const int lane = (int)threadIdx.x % 32, sign = s.p.similar ? -1 : 1;
   const int64_t warp = ((int64_t)blockIdx.x * TRI_LETTERS_THREADS + threadIdx.x) / 32;
   tri_warp_scores(s, scores);

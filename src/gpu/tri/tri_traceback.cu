@@ -206,8 +206,8 @@ tsl_err tri_traceback_rows_run(tri_gpu *w, int64_t lo, int64_t hi, tsl_part *par
   tsl_err err = TSL_OK;
   trace_group g = {};
   const int field = tri_spans_of(&w->p);
-  TSL_CUDA_TRY(cudaStreamSynchronize(w->stream)); /* the pairs are on the host */
   g.w = w, g.part = part, g.lo = lo;
+  TSL_CUDA_TRY(cudaStreamSynchronize(w->stream)); /* the pairs are on the host */
   g.n = tri_kept_pairs(&w->p, lo, hi, part);
   part->list[field] = part->list[field + 1] = tsl_list{NULL, 0};
   if (g.n == 0) return TSL_OK;

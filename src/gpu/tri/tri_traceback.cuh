@@ -146,7 +146,7 @@ static __device__ __forceinline__ void tri_trace_one(const tri_trace_list &list,
 template <bool SCORED, bool LOCAL>
 static __global__ void __launch_bounds__(TRI_LETTERS_THREADS)
     tri_trace_kernel(tri_letters_args s, tri_trace_list list) {
-  __shared__ int scores[TRI_WARP_LD * TRI_WARP_LD];
+  __shared__ int scores[TRI_SCORES_LD * TRI_SCORES_LD];
   const int lane = (int)threadIdx.x % 32;
   const int64_t warp = ((int64_t)blockIdx.x * blockDim.x + threadIdx.x) / 32;
   if (SCORED) tri_warp_scores(s, scores);

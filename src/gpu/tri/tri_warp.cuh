@@ -16,7 +16,6 @@
 #include "tri_traceback.h"
 
 enum {
-  TRI_WARP_LD = TRI_LETTERS_SCORED + 1,     /**< of the table of scores: odd */
   TRI_WARP_CELLS = 32 / TRI_DIRECTION_BITS, /**< directions of a word */
   TRI_WARP_LETTERS = TRI_WARP_MOST / 4,     /**< words of a lane's letters */
   TRI_WARP_LAST = 31                        /**< lane */
@@ -52,7 +51,7 @@ static __device__ __forceinline__ uint32_t *tri_warp_words(const tri_warp_pair &
 /** Scores into shared memory [LD][LD]; all threads. */
 static __device__ __forceinline__ void tri_warp_scores(const tri_letters_args &s, int *scores) {
   for (int e = (int)threadIdx.x; e < s.n_codes * s.n_codes; e += (int)blockDim.x)
-    scores[e / s.n_codes * TRI_WARP_LD + e % s.n_codes] = s.scores[e];
+    scores[e / s.n_codes * TRI_SCORES_LD + e % s.n_codes] = s.scores[e];
 }
 
 /** Of places of a row's sequence and of a column's. EDIT is GLOBAL with scores of 0 and -1. */
@@ -116,7 +115,7 @@ struct tri_warp_lane {
   __device__ __forceinline__ int row(const tri_warp_pair &t, int letter, int left, int from,
                                      uint32_t (&words)[TRI_WARP_MOST / TRI_WARP_CELLS],
                                      int *place) {
-    const int *const scores = t.scores + letter * TRI_WARP_LD;
+    const int *const scores = t.scores + letter * TRI_SCORES_LD;
     int diagonal = corner, best = 0;
     corner = left;
     words[0] = words[1] = 0;
