@@ -25,7 +25,7 @@ static tsl_err lines_open(xc_talk *talk, const tsl_deck *deck, const xc_deck *s,
 
 /* ------------------------------------------------------------------ answers */
 
-/* A line; object is taken. */
+/* The object as a line; NULL is what jansson returns without memory. */
 static tsl_err put_object(xc_talk *talk, json_t *object) {
   tsl_err err = TSL_OK;
   char *text = NULL;
@@ -35,7 +35,6 @@ static tsl_err put_object(xc_talk *talk, json_t *object) {
   TSL_TRY(xc_stream_put(&talk->stream, "\n", 1));
 done:
   free(text);
-  json_decref(object);
   return err;
 }
 
@@ -54,7 +53,6 @@ static tsl_err put_failure(xc_talk *talk, const char *type, const char *message)
   if (object == NULL || !put_id(&talk->lines, object))
     TSL_FAIL(TSL_ERR_MEMORY, "no memory for the answer as JSON");
   TSL_TRY(put_object(talk, object));
-  object = NULL;
 done:
   json_decref(object);
   return err;
@@ -82,7 +80,6 @@ static tsl_err lines_answer(xc_talk *talk, const tsl_problem *problem, const tsl
   TSL_TRY(xc_qcschema_result(xc_params_of(problem), xc_own_of(problem), &object));
   if (!put_id(&talk->lines, object)) TSL_FAIL(TSL_ERR_MEMORY, "no memory for the answer as JSON");
   TSL_TRY(put_object(talk, object));
-  object = NULL;
 done:
   json_decref(object);
   return err;
