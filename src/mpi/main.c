@@ -2,6 +2,7 @@
 #include "bench_share.h"
 #include "clock.h"
 #include "contract.h"
+#include "cpu.h"
 #include "heartbeat.h"
 #include "help.h"
 #include "phase.h"
@@ -13,6 +14,7 @@
 #include "show.h"
 #include "version.h"
 
+#include <cblas.h>
 #include <errno.h>
 #include <mpi.h>
 #include <signal.h>
@@ -207,14 +209,30 @@ static int run_ranks(tsl_err (*run)(MPI_Comm comm, int argc, char **argv), int a
   return tsl_err_status(err);
 }
 
-/* OpenMP threads that wait must sleep: the main thread needs a core to send and write, and threads
- * spinning at a barrier for one that it displaced cost several times the run. libgomp reads its
- * policy before main, so the program starts itself once more; a policy set by the user stands. */
-static void let_waiting_threads_sleep(char **argv) {
-  char *self = NULL;
-  if (getenv("OMP_WAIT_POLICY") != NULL || getenv("GOMP_SPINCOUNT") != NULL) return;
-  self = realpath("/proc/self/exe", NULL); /* by its name, which ps and pkill show */
-  if (self != NULL && setenv("OMP_WAIT_POLICY", "passive", 0) == 0) (void)execv(self, argv);
+/* Sets a variable where the environment has none. */
+static bool set_new(const char *name, const char *value) {
+  return getenv(name) == NULL && setenv(name, value, 0) == 0;
+}
+
+/* OpenBLAS has kernels for the processors of its time; newer ones get those of Prescott, without
+ * AVX, which are a fifth as fast as what the processor could do. */
+static const char *blas_kernels(void) {
+  const int level = tsl_cpu_level();
+  if (strcmp(openblas_get_corename(), "Prescott") != 0) return NULL;
+  return level == 4 ? "SkylakeX" : level == 3 ? "Haswell" : NULL;
+}
+
+/* What libraries read before main begins, for which the program starts itself once more; what the
+ * user has set stands. OpenMP threads that wait must sleep: the main thread needs a core to send
+ * and write, and threads spinning at a barrier for one that it displaced cost several times the
+ * run. */
+static void settle_environment(char **argv) {
+  const char *kernels = blas_kernels();
+  bool changed = kernels != NULL && set_new("OPENBLAS_CORETYPE", kernels);
+  if (getenv("GOMP_SPINCOUNT") == NULL) changed |= set_new("OMP_WAIT_POLICY", "passive");
+  if (!changed) return;
+  char *self = realpath("/proc/self/exe", NULL); /* by its name, which ps and pkill show */
+  if (self != NULL) (void)execv(self, argv);
   free(self);
 }
 
@@ -223,7 +241,7 @@ int main(int argc, char **argv) {
   int k;
   (void)tsl_program_start();
   if (getuid() != geteuid()) return fputs("tesela: error: refuses to run setuid\n", stderr), 2;
-  let_waiting_threads_sleep(argv);
+  settle_environment(argv);
   k = argc > 1 ? find_command(argv[1]) : -1;
   if (k >= 0 && commands[k].ranks != NULL) return run_ranks(commands[k].ranks, argc, argv);
   for (int b = 0; argc > 2 && strcmp(argv[1], "bench") == 0 && b < N_RANK_BENCHES; b++)

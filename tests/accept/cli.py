@@ -89,9 +89,25 @@ def version():
     check(re.fullmatch(r"tesela \d+\.\d+\.\d+ \(\S+\)\n", good(["--version"]).out), "odd version line")
 
 
+def blas_kernels():
+    """OpenBLAS that does not know the processor gets the kernels that it can run; a user's choice stands."""
+    with open("/proc/cpuinfo", encoding="utf-8") as file:
+        able = re.search(r"^flags.* avx2\b", file.read(), re.M) is not None
+    for chosen, allowed in ((None, not able), ("Prescott", True)):
+        env = {"OPENBLAS_VERBOSE": "2", **({"OPENBLAS_CORETYPE": chosen} if chosen else {})}
+        said = good(["--version"], env=env)
+        cores = re.findall(r"^Core: (\w+)", said.out + said.err, re.M)
+        if not cores:
+            return "this OpenBLAS has kernels of one processor"
+        check(allowed or cores[-1] != "Prescott", f"kernels {cores}")
+        check(chosen is None or cores[-1] == chosen, f"{chosen} was asked for, {cores} taken")
+    return None
+
+
 def help_cases():
     suite.case("--help", main_help)
     suite.case("--version", version)
+    suite.case("kernels of OpenBLAS", blas_kernels)
     for word in SUBCOMMANDS:
         suite.case(f"{word} --help", help_of, word)
     suite.case("help tri", help_tri)
