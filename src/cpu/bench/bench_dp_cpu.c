@@ -31,7 +31,8 @@ static void bench_dp_cpu_line(const table *t, const char *what, double rate, dou
   else
     printf("\n");
   if (t->csv != NULL)
-    fprintf(t->csv, "%s,%d,%.6g,%.6g,%s,%.6g\n", what, t->o->threads, rate, ratio, of, goal);
+    fprintf(t->csv, "\"%s\",%d,%.6g,%.6g,\"%s\",%.6g\n", what, t->o->threads, rate, ratio, of,
+            goal);
 }
 
 /** 1e9 items a second and thread. */

@@ -151,8 +151,8 @@ static void bench_fractal_cpu_line(const table *t, const char *what, int64_t siz
   else
     printf("\n");
   if (t->csv != NULL)
-    fprintf(t->csv, "%s,%lld,%d,%.6g,s,%.6g,serial,%.6g\n", what, (long long)size, t->o->threads,
-            seconds, serial / seconds, published);
+    fprintf(t->csv, "\"%s\",%lld,%d,%.6g,s,%.6g,serial,%.6g\n", what, (long long)size,
+            t->o->threads, seconds, serial / seconds, published);
 }
 
 /** One figure beside its goal; goal <= 0: none. */
@@ -164,7 +164,7 @@ static void figure(const table *t, const char *what, int64_t size, double value,
   else
     printf("\n");
   if (t->csv != NULL)
-    fprintf(t->csv, "%s,%lld,%d,%.6g,%s,,,%.6g\n", what, (long long)size, t->o->threads, value,
+    fprintf(t->csv, "\"%s\",%lld,%d,%.6g,%s,,,%.6g\n", what, (long long)size, t->o->threads, value,
             unit, goal);
 }
 

@@ -128,8 +128,8 @@ static void bench_tri_cpu_line(const table *t, const char *what, double value, c
   else
     printf("\n");
   if (t->csv != NULL)
-    fprintf(t->csv, "%s,%d,%.6g,%s,%.6g,%s,%.6g\n", what, t->o->threads, value, unit, ratio, of,
-            goal);
+    fprintf(t->csv, "\"%s\",%d,%.6g,%s,%.6g,\"%s\",%.6g\n", what, t->o->threads, value, unit, ratio,
+            of, goal);
 }
 
 static tsl_err bench_distances(const table *t) {

@@ -200,7 +200,7 @@ static void bench_xc_cpu_line(const table *t, const bench_xc_molecule *m, const 
   printf("  %-28s %10.4f s %10.4f s %8.1f  %s\n", what, f->wall, f->processor / how->threads,
          product_flops(m) / f->processor * how->threads * 1e-9, note);
   if (t->csv != NULL)
-    fprintf(t->csv, "%s,%s,%d,%.6g,%.6g,%.12g,%.12g\n", m->name, what, how->threads, f->wall,
+    fprintf(t->csv, "%s,\"%s\",%d,%.6g,%.6g,%.12g,%.12g\n", m->name, what, how->threads, f->wall,
             f->processor / how->threads, f->energy, f->electrons);
 }
 

@@ -41,7 +41,7 @@ static void print_goal(const tri_bench_options *o, const char *what, int64_t res
   else
     printf("\n");
   if (o->csv != NULL)
-    (void)fprintf(o->csv, "%s,%lld,,,,%.6f,,%.6g,%s,%.6g,\n", what, (long long)resolution,
+    (void)fprintf(o->csv, "\"%s\",%lld,,,,%.6f,,%.6g,%s,%.6g,\n", what, (long long)resolution,
                   seconds * 1e3, value, unit, goal);
 }
 

@@ -19,7 +19,7 @@ static void tri_bench_goals_print_row(const tri_bench_options *o, const char *wh
   printf("%-36s %12.4g %-18s goal %9.4g  ratio %6.2f  (%.4f ms)\n", what, value, unit, goal,
          value / goal, seconds * 1e3);
   if (o->csv != NULL)
-    (void)fprintf(o->csv, "%s,%.6g,%s,%.6g,%.4f,%.6f\n", what, value, unit, goal, value / goal,
+    (void)fprintf(o->csv, "\"%s\",%.6g,%s,%.6g,%.4f,%.6f\n", what, value, unit, goal, value / goal,
                   seconds * 1e3);
 }
 
