@@ -52,6 +52,7 @@ static double alone(const job *j) {
   double best = -1;
   for (int r = 0; r < j->n_ranks; r++) {
     double sum = 0;
+    if (j->rule->like != NULL && j->rule->like[r] != r) continue;
     for (int64_t u = 0; u < j->n; u++) sum += cost(j, r, u);
     if (best < 0 || sum < best) best = sum;
   }
