@@ -86,9 +86,10 @@ static const struct {
              "calibration file are measured for about a second at most; nothing else is computed.\n"
              "\n"
              "  --cluster FILE      plan for nodes that are not here: for each number of nodes in\n"
-             "                      FILE time, speed-up, idle part, memory and bytes between nodes,\n"
-             "                      and Amdahl's and Gustafson's serial fractions. Devices are those\n"
-             "                      of the calibration file; nothing is measured\n"
+             "                      FILE time, speed-up, idle part, memory, bytes between nodes,\n"
+             "                      and Amdahl's and Gustafson's serial fractions. Devices are\n"
+             "                      those of the calibration file; nothing is measured. Keys of\n"
+             "                      FILE: docs/operations.md\n"
              "\n" DECK_OPTIONS},
     {"devices", "usage: [mpirun -n RANKS] tesela devices\n"
                 "\n"

@@ -20,8 +20,8 @@ typedef struct tsl_options {
   double walltime;     /**< --max-walltime, s; 0: not given */
   const char *sets[TSL_MAX_SETS];
   int n_sets;
-  const char *ipi; /**< --ipi: an address, or NULL */
-  const char *mdi; /**< --mdi: likewise */
+  const char *ipi;     /**< --ipi: an address, or NULL */
+  const char *mdi;     /**< --mdi: likewise */
   const char *cluster; /**< --cluster: a file of machines that are not here, or NULL */
   bool qcschema;       /**< --qcschema */
   bool quiet, overwrite, help;
