@@ -311,9 +311,30 @@ done:
   return err;
 }
 
+/* The timetable of tiles is exact for so many ranks (plan_wave.c), and tiles are as many as ranks
+ * times ranks. */
+static tsl_err check_wave(const tsl_session *s, const tsl_whatif *w) {
+  enum { MOST = 64 };
+  tsl_err err = TSL_OK;
+  const int ranks = tsl_cluster_ranks(&w->cluster);
+  char path[64];
+  for (int k = 0; s->family->shape == TSL_WAVE && k < (int)w->cluster.nodes.n; k++) {
+    const int64_t nodes = w->cluster.nodes.values[k];
+    (void)snprintf(path, sizeof path, "cluster.nodes[%d]", k);
+    if (nodes * ranks > MOST)
+      TSL_DECK_FAIL(w->file, path,
+                    "%lld nodes are %lld ranks; tiles that wait for one another (family '%s') are "
+                    "planned for %d at most",
+                    (long long)nodes, (long long)nodes * ranks, s->family->name, MOST);
+  }
+done:
+  return err;
+}
+
 static tsl_err plan_rows(const tsl_session *s, tsl_whatif *w) {
   tsl_err err = TSL_OK;
   const int n = (int)w->cluster.nodes.n;
+  TSL_TRY(check_wave(s, w));
   TSL_TRY(find_rates(s, w));
   TSL_TRY(tsl_alloc(n, sizeof *w->rows, "rows", (void **)&w->rows));
   TSL_TRY(plan_row(s, w, 1, &w->one));
