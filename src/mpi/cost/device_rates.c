@@ -5,6 +5,7 @@
 #include "calibrate.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -37,12 +38,15 @@ static bool rates_parse(char *line, const char *family, const char *signature,
   line[strcspn(line, "\n")] = '\0';
   if (sscanf(line, "%*x %d %lf %lf %lf %lf +%lf %n", kind, &c[0], &c[1], &c[2], &c[3], &setup,
              &at) != 6 ||
-      at == 0 || *kind < 0 || *kind >= TSL_MAX_KINDS || !split(line + at, words))
+      at == 0 || *kind < 0 || *kind >= TSL_MAX_KINDS)
     return false;
+  const char *size = strstr(line + at, "|2^");
+  const int exponent = size != NULL ? atoi(size + 3) : 0;
+  if (!split(line + at, words)) return false;
   if (!tsl_calibration_makes_sense(c, setup)) return false;
   unword(words[7]);
   if (strcmp(words[6], family) != 0 || strcmp(words[7], signature) != 0) return false;
-  *rate = (tsl_device_rate){.found = 1u << *kind};
+  *rate = (tsl_device_rate){.found = 1u << *kind, .size = exponent};
   unword(words[1]), unword(words[4]), unword(words[5]);
   (void)snprintf(rate->host, sizeof rate->host, "%.63s", words[0]);
   (void)snprintf(rate->device, sizeof rate->device, "%.79s", words[1]);
@@ -70,6 +74,7 @@ int tsl_device_rates_read(const char *path, const char *family, const char *sign
     if (at == room) continue;
     if (at == n) rates[n++] = rate;
     rates[at].found |= rate.found;
+    rates[at].size = rate.size;
     memcpy(rates[at].speed.c[kind], rate.speed.c[kind], sizeof rate.speed.c[kind]);
     rates[at].speed.setup[kind] = rate.speed.setup[kind];
     (void)snprintf(rates[at].program, sizeof rates[at].program, "%s", rate.program);

@@ -5,6 +5,7 @@
 #include "calibrate.h"
 #include "collective_error.h"
 #include "machine.h"
+#include "measure.h"
 #include "network.h"
 #include "slab_pool.h"
 
@@ -292,6 +293,17 @@ static void tell_row(const tsl_session *far, int64_t nodes, tsl_whatif_row *row)
   tell_memory(far, row);
 }
 
+/* Negative: larger than those calibrated. Of the devices the one that is farthest off. */
+static int finer_by(const tsl_session *far, const tsl_whatif *w) {
+  const tsl_unit *unit = tsl_middle_unit(far->units.list, far->units.n, 0);
+  int most = 0;
+  for (int d = 0; unit != NULL && d < (int)w->cluster.devices.n; d++) {
+    const int finer = w->rates[d].size - ilogb(unit->count + 1);
+    if (abs(finer) > abs(most)) most = finer;
+  }
+  return most;
+}
+
 /* ---- all numbers of nodes */
 
 static tsl_err plan_row(const tsl_session *s, const tsl_whatif *w, int64_t nodes,
@@ -305,6 +317,7 @@ static tsl_err plan_row(const tsl_session *s, const tsl_whatif *w, int64_t nodes
   TSL_TRY(imagine(s, w, nodes, &network, &far));
   const double planned = tsl_now();
   tell_row(&far, nodes, row);
+  row->finer = finer_by(&far, w);
   row->planning = planned - start;
 done:
   forget(&far);

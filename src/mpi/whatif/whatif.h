@@ -28,6 +28,7 @@ typedef struct tsl_whatif_row {
   double network_bytes; /**< between nodes */
   double host_bytes;    /**< of rank 0: fields, units, plan */
   double device_bytes;  /**< of a rank: fields and its largest unit; 0: the family does not say */
+  int finer;            /**< units are about 2^finer times smaller than those calibrated */
   double planning;      /**< s that units and plan took here, not part of seconds */
 } tsl_whatif_row;
 

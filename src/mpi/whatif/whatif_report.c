@@ -48,6 +48,22 @@ static void print_fits(const tsl_whatif *w, FILE *file) {
   fprintf(file, "Gustafson: serial fraction %.4g of the time on N nodes\n", gustafson);
 }
 
+/* Coefficients are fitted to units of one size, and other sizes can be off. */
+static void print_sizes(const tsl_session *s, const tsl_whatif *w, FILE *file) {
+  const tsl_whatif_row *off = NULL;
+  for (int k = 0; k < w->n; k++)
+    if (abs(w->rows[k].finer) > 1 && (off == NULL || abs(w->rows[k].finer) > abs(off->finer)))
+      off = &w->rows[k];
+  if (off == NULL) return;
+  fprintf(file,
+          "units on %" PRId64
+          " nodes are about %.0f times %s than those calibrated, and predictions "
+          "may be off;\n  better: `tesela calibrate %s -s run.units=%" PRId64
+          "`, and the same run.units here\n",
+          off->nodes, ldexp(1, abs(off->finer)), off->finer > 0 ? "smaller" : "larger",
+          s->options->deck, off->units);
+}
+
 /* What the times leave out. */
 static void print_limits(const tsl_session *s, const tsl_whatif *w, FILE *file) {
   bool lists = false;
@@ -75,5 +91,6 @@ void tsl_whatif_print(const tsl_session *s, const tsl_whatif *w, FILE *file) {
   for (int k = 0; k < w->n; k++) print_row(w, &w->rows[k], file);
   fprintf(file, "speed-up over one node, %.4g s\n", w->one.seconds);
   print_fits(w, file);
+  print_sizes(s, w, file);
   print_limits(s, w, file);
 }
