@@ -42,20 +42,21 @@ static bool knows_kinds(const tsl_device_rate *rate, const tsl_session *s) {
   return rate->found == (1u << s->family->n_kinds) - 1;
 }
 
-/* Of rates of the name the one measured beside as many ranks, by this build; else the last. */
+/* Of rates of the name the one measured beside the number of ranks nearest to a node's, of these
+ * one by this build, of these the last. */
 static const tsl_device_rate *best_rate(const tsl_session *s, const tsl_whatif *w,
                                         const tsl_cluster_device *device,
                                         const tsl_device_rate *known, int n) {
   const tsl_device_rate *best = NULL;
-  int best_score = -1;
-  char ranks[32];
-  (void)snprintf(ranks, sizeof ranks, "%d ranks", tsl_cluster_ranks(&w->cluster));
+  const long long ranks = tsl_cluster_ranks(&w->cluster);
+  long long least = 0;
   for (int k = 0; k < n; k++) {
-    const int score = 2 * (strcmp(known[k].ranks, ranks) == 0) + !tsl_device_rate_older(&known[k]);
+    const long long off =
+        2 * llabs(atoll(known[k].ranks) - ranks) + tsl_device_rate_older(&known[k]);
     if (strcmp(known[k].device, calibrated_name(device)) != 0 || !knows_kinds(&known[k], s))
       continue;
     if (device->threads > 0 && atoll(known[k].threads) != device->threads) continue;
-    if (score >= best_score) best = &known[k], best_score = score;
+    if (best == NULL || off <= least) best = &known[k], least = off;
   }
   return best;
 }
