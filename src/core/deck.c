@@ -1,5 +1,6 @@
 /* Decks: reading, asking, the resolved text. The steps are listed in deck_tree.h. */
 #include "deck.h"
+#include "deck_file.h"
 #include "deck_tree.h"
 #include "files.h"
 
@@ -274,6 +275,20 @@ tsl_err tsl_deck_top(tsl_deck *deck, const char *const *families, int *family) {
   const char *const words[] = {"family", "title", "run", "output", families[*family], NULL};
   for (const tsl_node *node = deck->root->first; node != NULL; node = node->next)
     TSL_TRY(check_top(deck, node, words, families));
+done:
+  return err;
+}
+
+tsl_err tsl_deck_sections(const tsl_deck *deck, const char *const *sections) {
+  tsl_err err = TSL_OK;
+  char advice[1024], show[TSL_DECK_SHOW_MAX];
+  for (const tsl_node *node = deck->root->first; node != NULL; node = node->next) {
+    int i = 0;
+    while (sections[i] != NULL && strcmp(sections[i], node->key) != 0) i++;
+    if (sections[i] == NULL)
+      TSL_NODE_FAIL(deck, node, "unknown section '%s'%s", tsl_deck_show(node->key, show),
+                    tsl_deck_advice(node->key, sections, sizeof advice, advice));
+  }
 done:
   return err;
 }

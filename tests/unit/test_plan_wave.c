@@ -166,7 +166,7 @@ static double time_of(int64_t (*predecessors)(const tsl_problem *, const tsl_uni
   const tsl_problem problem = {.family = &family};
   tsl_plan plan;
   make(TSL_PLAN_STRIPS, n, ranks, slowness, &plan);
-  if (tsl_plan_wave_time(&problem, units, seconds_of, slowness, delay, &plan) != TSL_OK)
+  if (tsl_plan_wave_time(&problem, units, seconds_of, slowness, delay, NULL, &plan) != TSL_OK)
     fail_msg("%s", tsl_err_message());
   const double seconds = plan.total_seconds;
   tsl_plan_clear(&plan);
@@ -183,6 +183,26 @@ static void pipeline_fills(void **state) {
       const double seconds = time_of(left_of, table(stages, 5 * ranks, 1), ranks, slowness, NULL);
       assert_true(fabs(seconds - (double)(stages + ranks - 1) * stage) < 1e-9);
     }
+}
+
+/** Ranks of a node hand over as before; each border of nodes that a strip waits for adds the way of
+ * an edge, once, as the pipeline goes on meanwhile. */
+static void edges_cross_the_network(void **state) {
+  static const double slowness[] = {1, 1, 1, 1};
+  const tsl_family family = {.shape = TSL_WAVE, .predecessors = left_of, .edge_bytes = edge_bytes};
+  const tsl_problem problem = {.family = &family};
+  (void)state;
+  for (int per_node = 1; per_node <= 4; per_node++) {
+    const tsl_network network = {.ranks_per_node = per_node, .latency = 0.5, .bandwidth = 1e30};
+    const int64_t n = table(6, 20, 1);
+    const int borders = (4 + per_node - 1) / per_node - 1;
+    tsl_plan plan;
+    make(TSL_PLAN_STRIPS, n, 4, slowness, &plan);
+    if (tsl_plan_wave_time(&problem, units, seconds_of, slowness, NULL, &network, &plan) != TSL_OK)
+      fail_msg("%s", tsl_err_message());
+    assert_true(fabs(plan.total_seconds - (9 * 5 + 0.5 * borders)) < 1e-9);
+    tsl_plan_clear(&plan);
+  }
 }
 
 /** Where a stage needs all of the one before, its slowest rank counts. */
@@ -261,9 +281,9 @@ int main(void) {
       cmocka_unit_test(strips_follow_speed), cmocka_unit_test(tiles_are_dealt),
       cmocka_unit_test(round_robin),         cmocka_unit_test(ends),
       cmocka_unit_test(random_costs),        cmocka_unit_test(others_are_refused),
-      cmocka_unit_test(pipeline_fills),      cmocka_unit_test(stages_wait),
-      cmocka_unit_test(stages_overlap),      cmocka_unit_test(time_is_bounded),
-      cmocka_unit_test(edges_take_time),
+      cmocka_unit_test(pipeline_fills),      cmocka_unit_test(edges_cross_the_network),
+      cmocka_unit_test(stages_wait),         cmocka_unit_test(stages_overlap),
+      cmocka_unit_test(time_is_bounded),     cmocka_unit_test(edges_take_time),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

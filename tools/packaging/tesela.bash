@@ -37,7 +37,7 @@ _tesela() {
       mapfile -t COMPREPLY < <(compgen -W "$(_tesela_keys "$program" "${COMP_WORDS[@]:2}")" -- "$word")
       [[ ${COMPREPLY[0]} != *= ]] || compopt -o nospace 2>/dev/null
       return ;;
-    -o | --output | --trace | --restart | --csv)
+    -o | --output | --trace | --restart | --csv | --cluster)
       mapfile -t COMPREPLY < <(compgen -f -- "$word")
       return ;;
   esac
@@ -45,7 +45,8 @@ _tesela() {
     case $command in
       run) words="--output --overwrite --strict --set --interpret --restart --max-walltime --trace --quiet --help" ;;
       serve) words="--ipi --mdi --qcschema --set --quiet --help" ;;
-      plan | calibrate | rates) words="--set --interpret --quiet --help" ;;
+      plan) words="--cluster --set --interpret --quiet --help" ;;
+      calibrate | rates) words="--set --interpret --quiet --help" ;;
       bench) words="--csv --help" ;;
       probe) words="--device --again --csv --help" ;;
       show) words="--values --help" ;;

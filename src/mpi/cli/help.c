@@ -84,6 +84,12 @@ static const struct {
              "\n"
              "Cuts the work, predicts and plans, and prints it. Devices that are not in the\n"
              "calibration file are measured for about a second at most; nothing else is computed.\n"
+             "\n"
+             "  --cluster FILE      plan for nodes that are not here: for each number of nodes in\n"
+             "                      FILE time, speed-up, idle part, memory, bytes between nodes,\n"
+             "                      and Amdahl's and Gustafson's serial fractions. Devices are\n"
+             "                      those of the calibration file; nothing is measured. Keys of\n"
+             "                      FILE: docs/operations.md\n"
              "\n" DECK_OPTIONS},
     {"devices", "usage: [mpirun -n RANKS] tesela devices\n"
                 "\n"

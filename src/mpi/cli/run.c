@@ -12,6 +12,7 @@
 #include "question.h"
 #include "report.h"
 #include "series.h"
+#include "whatif.h"
 #include "worker_notes.h"
 
 /* ---- output */
@@ -189,14 +190,33 @@ done:
   return err;
 }
 
+/* For ranks that are not here; nothing is measured. */
+static tsl_err plan_cluster(tsl_session *s) {
+  tsl_err err = TSL_OK;
+  tsl_whatif what;
+  TSL_TRY(tsl_whatif_open(s, &what));
+  TSL_TRY(tsl_session_machine(s));
+  if (s->rank == 0) tsl_report_head(s, stdout);
+  TSL_TRY(tsl_session_problem(s));
+  TSL_TRY(tsl_whatif_plan(s, &what));
+  if (s->rank == 0) tsl_whatif_print(s, &what, stdout);
+done:
+  tsl_whatif_clear(&what);
+  return err;
+}
+
 tsl_err tsl_plan_only(MPI_Comm comm, int argc, char **argv) {
   tsl_err err = TSL_OK;
   tsl_options options;
   tsl_session session = {.comm = MPI_COMM_NULL};
-  TSL_TRY(tsl_options_parse(argc, argv, "sqi", true, &options));
+  TSL_TRY(tsl_options_parse(argc, argv, "sqic", true, &options));
   if (options.help) return tsl_help(comm, "plan");
   TSL_TRY(tsl_session_open(comm, &options, &session));
   TSL_TRY(tsl_session_deck(&session));
+  if (options.cluster != NULL) {
+    TSL_TRY(plan_cluster(&session));
+    goto done;
+  }
   TSL_TRY(tsl_session_machine(&session));
   if (session.rank == 0) {
     tsl_report_head(&session, stdout);

@@ -24,6 +24,26 @@ bool tsl_cost_takes_part(const tsl_cost *cost, int rank) {
   return cost->left_out == NULL || !cost->left_out[rank];
 }
 
+static bool alike(const tsl_cost *cost, int a, int b) {
+  return tsl_cost_takes_part(cost, a) == tsl_cost_takes_part(cost, b) &&
+         memcmp(&cost->speeds[a], &cost->speeds[b], sizeof *cost->speeds) == 0;
+}
+
+tsl_err tsl_cost_like(const tsl_cost *cost, int32_t *like) {
+  tsl_err err = TSL_OK;
+  int32_t *firsts = NULL, n = 0;
+  TSL_TRY(tsl_alloc(cost->n_ranks, sizeof *firsts, "kinds of ranks", (void **)&firsts));
+  for (int r = 0; r < cost->n_ranks; r++) {
+    int k = 0;
+    while (k < n && !alike(cost, firsts[k], r)) k++;
+    if (k == n) firsts[n++] = r;
+    like[r] = firsts[k];
+  }
+done:
+  tsl_free(firsts);
+  return err;
+}
+
 double tsl_cost_seconds(const void *model, int rank, const tsl_unit *unit) {
   const tsl_cost *cost = model;
   return tsl_speed_seconds(&cost->speeds[rank], unit);

@@ -43,9 +43,11 @@ typedef struct tsl_session {
   char calibrated[96];     /**< signature of the problem that cost is of; empty: of none */
   tsl_timeline trace;
   tsl_stage_clock stages; /**< where the time goes */
-  bool rescued;           /**< root: after a rank was lost the others have written a checkpoint */
-  double opened;          /**< tsl_now() when the program began */
-  char began[32];         /**< when the session began, UTC text, ISO 8601 */
+  const struct tsl_network
+      *network;   /**< between imagined ranks (network.h), not owned; NULL: the ranks are real */
+  bool rescued;   /**< root: after a rank was lost the others have written a checkpoint */
+  double opened;  /**< tsl_now() when the program began */
+  char began[32]; /**< when the session began, UTC text, ISO 8601 */
 } tsl_session;
 
 #endif

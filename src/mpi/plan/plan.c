@@ -52,6 +52,7 @@ static double alone(const job *j) {
   double best = -1;
   for (int r = 0; r < j->n_ranks; r++) {
     double sum = 0;
+    if (j->rule->like != NULL && j->rule->like[r] != r) continue;
     for (int64_t u = 0; u < j->n; u++) sum += cost(j, r, u);
     if (best < 0 || sum < best) best = sum;
   }
@@ -147,9 +148,12 @@ static bool strips_fit(job *j, const int64_t *order, double capacity) {
   (void)order;
   clear_loads(j);
   for (int64_t u = 0; u < j->n; u++) {
-    while (rank < j->n_ranks && j->load[rank] + cost(j, rank, u) > capacity) rank++;
-    if (rank == j->n_ranks) return false;
-    give(j, u, rank, cost(j, rank, u));
+    double seconds = cost(j, rank, u);
+    while (j->load[rank] + seconds > capacity) {
+      if (++rank == j->n_ranks) return false;
+      seconds = cost(j, rank, u);
+    }
+    give(j, u, rank, seconds);
   }
   return true;
 }

@@ -17,11 +17,12 @@ typedef struct tsl_plan {
   int64_t n_units;
   int32_t n_ranks;
   int32_t kind;
-  double dynamic;          /**< part 0..1 of each rank's units that others may take; 0: none */
-  bool kept;               /**< a phase has run: units with a setup stay with their owners */
-  int32_t *owner;          /**< [n_units] rank */
-  double *seconds;         /**< [n_ranks] predicted seconds */
-  double total_seconds;    /**< predicted seconds of the whole phase, those of the longest rank */
+  double dynamic;       /**< part 0..1 of each rank's units that others may take; 0: none */
+  bool kept;            /**< a phase has run: units with a setup stay with their owners */
+  int32_t *owner;       /**< [n_units] rank */
+  double *seconds;      /**< [n_ranks] predicted seconds */
+  double total_seconds; /**< predicted seconds of the whole phase, those of the longest rank */
+  double network_bytes; /**< WAVE: of edges between the nodes of a network that is given, else 0 */
   const uint8_t *finished; /**< [n_units] 1: not to be computed any more; NULL: none; not owned */
 } tsl_plan;
 
@@ -30,7 +31,9 @@ typedef struct tsl_plan_rule {
   tsl_plan_kind kind;
   double dynamic; /**< part 0..1 of each rank's units that others may take; not used by SHARE */
   double share;   /**< SHARE: part 0..1 of the domain for the fast ranks, by volume of the boxes */
-  const bool *fast; /**< SHARE: [n_ranks] the fast ranks; else NULL; not owned */
+  const bool *fast;    /**< SHARE: [n_ranks] the fast ranks; else NULL; not owned */
+  const int32_t *like; /**< [n_ranks] the first rank that needs as long for every unit, so that one
+                            of them is looked at; NULL: not known; not owned */
 } tsl_plan_rule;
 
 /**

@@ -107,9 +107,10 @@ done:
 typedef struct timetable {
   const tsl_problem *problem;
   const tsl_unit *units;
-  const tsl_plan *plan;
-  const double *delay; /* [n_ranks] or NULL */
-  double *end;         /* [n_units] when a tile's edge is there */
+  tsl_plan *plan;
+  const double *delay;        /* [n_ranks] or NULL */
+  const tsl_network *network; /* or NULL */
+  double *end;                /* [n_units] when a tile's edge is there */
   double *idle;    /* [n_ranks] when the rank can begin a stage; in one, when its cells are done */
   double *last;    /* [n_ranks] when the rank has ended its last stage */
   double *cells;   /* [n_ranks] s of the rank's tiles of the stage */
@@ -117,12 +118,22 @@ typedef struct timetable {
   int64_t *list, room;
 } timetable;
 
+/* When the edge of a tile is on a rank's node. */
+static double arrival(const timetable *t, int64_t tile, int rank) {
+  const double bytes = (double)t->problem->family->edge_bytes(t->problem, &t->units[tile]);
+  const int from = t->plan->owner[tile];
+  const double way = t->network != NULL ? tsl_network_message(t->network, from, rank, bytes) : 0;
+  return t->end[tile] + way;
+}
+
 /* An edge that the rank has not had yet, out of one device and into another. */
 static double hand_over(timetable *t, int64_t tile, int rank) {
   const uint64_t bit = UINT64_C(1) << rank % 64;
   const int64_t bytes = t->problem->family->edge_bytes(t->problem, &t->units[tile]);
   if (t->taken[tile] & bit) return 0;
   t->taken[tile] |= bit;
+  if (t->network != NULL && tsl_network_crosses(t->network, t->plan->owner[tile], rank))
+    t->plan->network_bytes += (double)bytes;
   return 2 * (double)bytes / TSL_EDGE_RATE;
 }
 
@@ -142,7 +153,8 @@ static tsl_err take_edges(timetable *t, int64_t u) {
   for (int64_t k = 0; k < n; k++) {
     const int64_t tile = t->list[k];
     if (owner[tile] == owner[u]) continue;
-    if (t->end[tile] > *idle) *idle = t->end[tile];
+    const double there = arrival(t, tile, owner[u]);
+    if (there > *idle) *idle = there;
     seconds += hand_over(t, tile, owner[u]);
   }
   *idle += seconds;
@@ -187,11 +199,12 @@ done:
 
 tsl_err tsl_plan_wave_time(const tsl_problem *problem, const tsl_unit *units,
                            tsl_seconds_fn seconds, const void *model, const double *delay,
-                           tsl_plan *plan) {
+                           const tsl_network *network, tsl_plan *plan) {
   tsl_err err = TSL_OK;
   const int64_t n = plan->n_units;
   const int n_ranks = plan->n_ranks;
-  timetable t = {.problem = problem, .units = units, .plan = plan, .delay = delay};
+  timetable t = {
+      .problem = problem, .units = units, .plan = plan, .delay = delay, .network = network};
   if (n_ranks == 1 && (delay == NULL || delay[0] <= 0)) return TSL_OK;
   TSL_TRY(tsl_alloc(n, sizeof *t.end, "plan", (void **)&t.end));
   TSL_TRY(tsl_alloc(n, sizeof *t.taken, "plan", (void **)&t.taken));

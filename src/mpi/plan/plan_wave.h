@@ -5,6 +5,7 @@
 #ifndef TSL_MPI_PLAN_WAVE_H
 #define TSL_MPI_PLAN_WAVE_H
 
+#include "network.h"
 #include "plan.h"
 
 /** Bytes of edges in a second that a rank copies out and sends, or receives and takes in, whose
@@ -35,10 +36,11 @@ tsl_err tsl_plan_wave(const tsl_plan_rule *rule, const tsl_unit *units, int64_t 
  * the one before than that time.
  * @param[in]     problem  its family says what tiles need
  * @param[in]     delay    [plan->n_ranks] s; 0: no two stages at once; NULL: 0
+ * @param[in]     network  edges between nodes travel so; NULL: in no time, as within a node
  * @param[in,out] plan     of tsl_plan_wave
  */
 tsl_err tsl_plan_wave_time(const tsl_problem *problem, const tsl_unit *units,
                            tsl_seconds_fn seconds, const void *model, const double *delay,
-                           tsl_plan *plan);
+                           const tsl_network *network, tsl_plan *plan);
 
 #endif

@@ -105,7 +105,11 @@ void tsl_select_ranks(const tsl_select_ask *ask, tsl_use *use) {
   bool known = ask->n_units > 0;
   for (int r = 0; r < ask->n_ranks; r++) {
     use[r] = (tsl_use){.rank = r, .takes_part = 1};
-    for (int64_t u = 0; u < ask->n_units; u++) use[r].alone += runs_seconds(ask, r, &ask->units[u]);
+    if (ask->like != NULL && ask->like[r] < r)
+      use[r].alone = use[ask->like[r]].alone;
+    else
+      for (int64_t u = 0; u < ask->n_units; u++)
+        use[r].alone += runs_seconds(ask, r, &ask->units[u]);
     known = known && use[r].alone > 0;
   }
   if (!known) return; /* nothing to do, or nothing known of a rank: all take part */

@@ -43,6 +43,9 @@ tsl_err tsl_session_reopen(tsl_session *session);
  *  Units are cut anew, finer, when slow ranks take part in a long run. */
 tsl_err tsl_session_plan(tsl_session *session);
 
+/** Collective on session->comm. What tsl_session_plan does once the cost model is there. */
+tsl_err tsl_session_plan_known(tsl_session *session);
+
 /** Collective on session->comm. Deal the units anew by session->run.plan, dynamic and gpu_share. */
 tsl_err tsl_session_assign(tsl_session *session);
 

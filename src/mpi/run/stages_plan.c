@@ -97,7 +97,7 @@ static tsl_err plan_wave(tsl_session *s, const tsl_plan_rule *rule) {
     const double fill = tsl_session_pipeline_fill(s, r, &overlaps);
     if (overlaps) delay[r] = fill * plan->seconds[r];
   }
-  TSL_TRY(tsl_plan_wave_time(&s->problem, s->units.list, cost_of, s, delay, plan));
+  TSL_TRY(tsl_plan_wave_time(&s->problem, s->units.list, cost_of, s, delay, s->network, plan));
 done:
   tsl_free(delay);
   return err;
@@ -106,12 +106,15 @@ done:
 tsl_err tsl_session_make_plan(tsl_session *s) {
   tsl_err err = TSL_OK;
   bool *sides = NULL;
+  int32_t *like = NULL;
   tsl_plan_rule rule = {
       .kind = (tsl_plan_kind)s->run.plan, .dynamic = s->run.dynamic, .share = s->run.gpu_share};
   tsl_plan_clear(&s->plan);
   TSL_TRY(tsl_alloc(s->size, sizeof *sides, "plan", (void **)&sides));
   tsl_session_sides(s, sides);
-  rule.fast = sides;
+  TSL_TRY(tsl_alloc(s->size, sizeof *like, "plan", (void **)&like));
+  TSL_TRY(tsl_cost_like(&s->cost, like));
+  rule.fast = sides, rule.like = like;
   if (s->family->shape == TSL_WAVE)
     TSL_TRY(plan_wave(s, &rule));
   else
@@ -119,7 +122,7 @@ tsl_err tsl_session_make_plan(tsl_session *s) {
         tsl_plan_sets(&rule, &s->sets, s->units.list, s->units.n, s->size, cost_of, s, &s->plan));
   TSL_TRY(tell_phases(s));
 done:
-  tsl_free(sides);
+  TSL_FREE_ALL(sides, like);
   return err;
 }
 
@@ -157,9 +160,13 @@ static bool can_be_finer(const tsl_session *s) {
 }
 
 /* Everybody takes part where the user or the plan says so. */
-static void judge_ranks(tsl_session *s) {
+static tsl_err judge_ranks(tsl_session *s) {
+  tsl_err err = TSL_OK;
+  int32_t *like = NULL;
   const bool all = s->run.ranks == TSL_RANKS_ALL || s->run.plan == TSL_PLAN_ROUNDROBIN ||
                    s->run.plan == TSL_PLAN_SHARE;
+  TSL_TRY(tsl_alloc(s->size, sizeof *like, "ranks", (void **)&like));
+  TSL_TRY(tsl_cost_like(&s->cost, like));
   const tsl_select_ask ask = {.units = s->units.list,
                               .n_units = s->units.n,
                               .n_ranks = s->size,
@@ -167,11 +174,15 @@ static void judge_ranks(tsl_session *s) {
                               .setup = tsl_cost_setup,
                               .phases = phases_ahead(s),
                               .model = &s->cost,
+                              .like = like,
                               .bytes = (double)tsl_session_output_bytes(s),
                               .stages = strip_stages(s),
                               .cut_last = can_be_finer(s) ? FINER : 1};
   tsl_select_ranks(&ask, s->use);
   for (int r = 0; r < s->size && all; r++) s->use[r].takes_part = 1;
+done:
+  tsl_free(like);
+  return err;
 }
 
 static tsl_err allocate_ranks(tsl_session *s) {
@@ -187,7 +198,7 @@ done:
 static tsl_err choose_ranks(tsl_session *s) {
   tsl_err err = TSL_OK;
   TSL_COLLECTIVE_TRY(s->comm, allocate_ranks(s));
-  if (s->rank == 0) judge_ranks(s);
+  TSL_COLLECTIVE_TRY(s->comm, s->rank == 0 ? judge_ranks(s) : TSL_OK);
   TSL_TRY(tsl_bcast_bytes(s->comm, s->use, s->size * (int64_t)sizeof *s->use));
   for (int r = 0; r < s->size; r++) s->cost.left_out[r] = !s->use[r].takes_part;
 done:
@@ -240,12 +251,19 @@ done:
   return err;
 }
 
-tsl_err tsl_session_plan(tsl_session *s) {
+tsl_err tsl_session_plan_known(tsl_session *s) {
   tsl_err err = TSL_OK;
-  TSL_TRY(calibrate(s));
   TSL_TRY(choose_ranks(s));
   if (finer_pays(s)) TSL_TRY(cut_finer(s));
   TSL_TRY(tsl_session_assign(s));
+done:
+  return err;
+}
+
+tsl_err tsl_session_plan(tsl_session *s) {
+  tsl_err err = TSL_OK;
+  TSL_TRY(calibrate(s));
+  TSL_TRY(tsl_session_plan_known(s));
   TSL_TRY(tsl_stage_end(s, TSL_STAGE_PLAN));
 done:
   return err;

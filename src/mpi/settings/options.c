@@ -19,7 +19,7 @@ static const struct {
     {'i', "--interpret", NULL, false},   {'r', "--restart", NULL, true},
     {'m', "--max-walltime", NULL, true}, {'x', "--strict", NULL, false},
     {'p', "--ipi", NULL, true},          {'j', "--qcschema", NULL, false},
-    {'d', "--mdi", NULL, true},
+    {'d', "--mdi", NULL, true},          {'c', "--cluster", NULL, true},
 };
 enum { N_OPTIONS = sizeof table / sizeof table[0] };
 
@@ -108,6 +108,9 @@ static tsl_err options_take(tsl_options *o, char letter, const char *value) {
     break;
   case 'd':
     o->mdi = value;
+    break;
+  case 'c':
+    o->cluster = value;
     break;
   case 'j':
     o->qcschema = true;

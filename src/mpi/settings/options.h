@@ -20,9 +20,10 @@ typedef struct tsl_options {
   double walltime;     /**< --max-walltime, s; 0: not given */
   const char *sets[TSL_MAX_SETS];
   int n_sets;
-  const char *ipi; /**< --ipi: an address, or NULL */
-  const char *mdi; /**< --mdi: likewise */
-  bool qcschema;   /**< --qcschema */
+  const char *ipi;     /**< --ipi: an address, or NULL */
+  const char *mdi;     /**< --mdi: likewise */
+  const char *cluster; /**< --cluster: a file of machines that are not here, or NULL */
+  bool qcschema;       /**< --qcschema */
   bool quiet, overwrite, help;
   bool strict;        /**< --strict: a lost file beside the output is a failure */
   char command[1024]; /**< the whole command line, for the record */
@@ -33,7 +34,7 @@ typedef struct tsl_options {
  * @param[in] allowed  letters of the options this subcommand takes: o = -o, s = --set, t = --trace,
  *                     q = --quiet, w = --overwrite, i = --interpret, which sets dp.interpret,
  *                     r = --restart, m = --max-walltime, x = --strict, p = --ipi,
- *                     d = --mdi, j = --qcschema
+ *                     d = --mdi, j = --qcschema, c = --cluster
  * @return TSL_ERR_USAGE naming the word; missing DECK only when need_deck and not help
  */
 tsl_err tsl_options_parse(int argc, char **argv, const char *allowed, bool need_deck,

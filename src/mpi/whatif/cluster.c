@@ -1,0 +1,145 @@
+/* The table of the keys of a cluster file, and what no range of one key can say. */
+#include "cluster.h"
+
+#include "deck_file.h"
+
+#include <stddef.h>
+#include <stdio.h>
+
+enum { MOST_NODES = 1 << 20, MOST_COUNTS = 64, MOST_OF_NODE = 1024 };
+
+#define MOST_RATIO 1e6
+#define FIGURE(key, text)                                                                \
+  {                                                                                      \
+    .name = #key, .type = TSL_KEY_REAL, .standard = "1", .min = 1e-6, .max = MOST_RATIO, \
+    .offset = offsetof(tsl_cluster_figures, key), .doc = text                            \
+  }
+
+static const tsl_key figure_keys[] = {
+    FIGURE(compute, "arithmetic: GFLOP/s over GFLOP/s"),
+    FIGURE(memory, "main or device memory: GB/s over GB/s"),
+    FIGURE(launch, "launches in a second over launches in a second"),
+    {.name = NULL},
+};
+
+#define DEVICE(key) .name = #key, .offset = offsetof(tsl_cluster_device, key)
+
+static const tsl_key device_keys[] = {
+    {DEVICE(name), .type = TSL_KEY_TEXT, .doc = "as `tesela devices` or `tesela rates` prints it"},
+    {DEVICE(like), .type = TSL_KEY_TEXT, .standard = "",
+     .doc = "a calibrated device that stands in for one that is not"},
+    {DEVICE(count), .type = TSL_KEY_INT, .standard = "1", .min = 1, .max = MOST_OF_NODE,
+     .doc = "of them in a node, a rank for each"},
+    {DEVICE(threads), .type = TSL_KEY_INT, .standard = "0", .min = 0, .max = 1 << 20,
+     .doc = "of a socket: take the calibration with so many, 0: any"},
+    {DEVICE(memory), .type = TSL_KEY_BYTES, .standard = "0", .min = 0, .max = 0x1p60,
+     .doc = "that a rank may use; 0: that of a device of this name here, else not limited"},
+    {DEVICE(speed), .type = TSL_KEY_REAL, .standard = "1", .min = 1e-6, .max = MOST_RATIO,
+     .doc = "times as fast as its calibration"},
+    {DEVICE(figures), .type = TSL_KEY_MAP, .standard = "", .keys = figure_keys,
+     .struct_bytes = sizeof(tsl_cluster_figures),
+     .doc = "its figures of `tesela probe` over those of `like`"},
+    {.name = NULL},
+};
+
+static const tsl_key network_keys[] = {
+    {.name = "latency",
+     .type = TSL_KEY_REAL,
+     .offset = offsetof(tsl_cluster_network, latency),
+     .min = 0,
+     .max = 1e3,
+     .doc = "s of an empty message between two nodes"},
+    {.name = "bandwidth",
+     .type = TSL_KEY_REAL,
+     .offset = offsetof(tsl_cluster_network, bandwidth),
+     .min = 1,
+     .max = 1e30,
+     .doc = "bytes/s of a node"},
+    {.name = NULL},
+};
+
+const tsl_key tsl_cluster_keys[] = {
+    {.name = "nodes",
+     .type = TSL_KEY_INTS,
+     .offset = offsetof(tsl_cluster, nodes),
+     .min = 1,
+     .max = MOST_NODES,
+     .doc = "a number of nodes, or a list of such numbers"},
+    {.name = "devices",
+     .type = TSL_KEY_MAPS,
+     .offset = offsetof(tsl_cluster, devices),
+     .keys = device_keys,
+     .struct_bytes = sizeof(tsl_cluster_device),
+     .doc = "of each node"},
+    {.name = "network",
+     .type = TSL_KEY_MAP,
+     .offset = offsetof(tsl_cluster, network),
+     .keys = network_keys,
+     .struct_bytes = sizeof(tsl_cluster_network),
+     .doc = "between the nodes"},
+    {.name = NULL},
+};
+
+int tsl_cluster_ranks(const tsl_cluster *cluster) {
+  const tsl_cluster_device *devices = tsl_cluster_devices(cluster);
+  int64_t ranks = 0;
+  for (uint64_t d = 0; d < cluster->devices.n; d++) ranks += devices[d].count;
+  return (int)ranks;
+}
+
+static tsl_err check_counts(const tsl_deck *file, const tsl_cluster *c) {
+  tsl_err err = TSL_OK;
+  char path[64];
+  if (c->nodes.n == 0 || c->nodes.n > MOST_COUNTS)
+    TSL_DECK_FAIL(file, "cluster.nodes", "%llu numbers of nodes; 1 to %d",
+                  (unsigned long long)c->nodes.n, MOST_COUNTS);
+  if (c->devices.n == 0 || c->devices.n > MOST_OF_NODE)
+    TSL_DECK_FAIL(file, "cluster.devices", "%llu devices; a node has 1 to %d",
+                  (unsigned long long)c->devices.n, MOST_OF_NODE);
+  for (uint64_t k = 0; k < c->nodes.n; k++) {
+    const int64_t ranks = c->nodes.values[k] * tsl_cluster_ranks(c);
+    (void)snprintf(path, sizeof path, "cluster.nodes[%d]", (int)k);
+    if (ranks > TSL_CLUSTER_RANKS)
+      TSL_DECK_FAIL(file, path, "%lld nodes of %d devices are %lld ranks; at most %d",
+                    (long long)c->nodes.values[k], tsl_cluster_ranks(c), (long long)ranks,
+                    TSL_CLUSTER_RANKS);
+  }
+done:
+  return err;
+}
+
+/* Figures are those of another machine than the calibration's. */
+static tsl_err check_devices(const tsl_deck *file, const tsl_cluster *c) {
+  tsl_err err = TSL_OK;
+  char path[64];
+  for (int d = 0; d < (int)c->devices.n; d++) {
+    const tsl_cluster_device *device = &tsl_cluster_devices(c)[d];
+    (void)snprintf(path, sizeof path, "cluster.devices[%d].figures", d);
+    if (device->like == NULL && tsl_deck_given(file, path))
+      TSL_DECK_FAIL(file, path, "figures are over those of another device; name it by `like`");
+    (void)snprintf(path, sizeof path, "cluster.devices[%d].speed", d);
+    if (device->like == NULL && tsl_deck_given(file, path))
+      TSL_DECK_FAIL(file, path, "times as fast as which device? name it by `like`");
+  }
+done:
+  return err;
+}
+
+tsl_err tsl_cluster_bind(tsl_deck *file, tsl_cluster *cluster) {
+  static const char *const sections[] = {"cluster", NULL};
+  tsl_err err = TSL_OK;
+  TSL_TRY(tsl_deck_sections(file, sections));
+  TSL_TRY(tsl_deck_bind(file, "cluster", tsl_cluster_keys, sizeof *cluster, cluster));
+  TSL_TRY(check_counts(file, cluster));
+  TSL_TRY(check_devices(file, cluster));
+done:
+  return err;
+}
+
+tsl_err tsl_cluster_read(const char *path, tsl_deck **file, tsl_cluster *cluster) {
+  tsl_err err = TSL_OK;
+  TSL_TRY(tsl_deck_read(path, NULL, 0, file));
+  TSL_TRY(tsl_cluster_bind(*file, cluster));
+done:
+  return err;
+}

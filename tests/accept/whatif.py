@@ -1,0 +1,238 @@
+#!/usr/bin/env python3
+"""tesela plan --cluster: what nodes that are not here would do, against plans and runs here, and against what must
+hold for any machine.
+
+usage: whatif.py TESELA [--fast] [ONLY]
+"""
+import os
+import re
+
+import harness
+import numpy as np
+from harness import check
+
+suite = harness.Suite(__doc__)
+FREE = {"latency": 0.0, "bandwidth": 1e30}  # a network that costs nothing
+POINTS = 12000 if suite.fast else 30000
+
+DECKS = {
+    "tri": {"family": "tri", "run": {"threads": 1}, "tri": {
+        "function": "euclidean", "output": "histogram", "box": [10, 10, 10], "range": [0, 5],
+        "generator": {"kind": "uniform", "n": POINTS, "seed": 1}}},
+    "fractal": {"family": "fractal", "run": {"threads": 1}, "fractal": {
+        "set": "mandelbrot", "xres": 600, "yres": 400, "maxiter": 5000, "view": {"centre": [-0.743644, 0.131826], "width": 0.0015}}},
+    "dp": {"family": "dp", "run": {"threads": 1}, "dp": {
+        "problem": "lcs", "a": {"random": 60000, "seed": 1}, "b": {"random": 60000, "seed": 2}}},
+}
+
+
+def column(line, heads):
+    """The numbers of a row by the words above them; bytes as text."""
+    words = re.sub(r"(\d) (B|KiB|MiB|GiB|TiB|PiB|EiB)\b", r"\1_\2", line).split()
+    return dict(zip(heads, words))
+
+
+HEADS = ["nodes", "ranks", "units", "compute", "share", "combine", "time", "speed-up", "efficiency", "idle",
+         "network", "host", "device", "plan"]
+
+
+class Table:
+    """What `tesela plan --cluster` printed."""
+
+    def __init__(self, out):
+        lines = out.splitlines()
+        at = next(k for k, line in enumerate(lines) if line.split()[:3] == ["nodes", "ranks", "units"])
+        self.rows = []
+        for line in lines[at + 1:]:
+            if not re.match(r"  +\d+ +\d+ +\d+ ", line):
+                break
+            self.rows.append(column(line, HEADS))
+        self.one = float(re.search(r"speed-up over one node, (\S+) s", out)[1])
+        self.fits = re.findall(r"^(Amdahl|Gustafson): serial fraction (\S+) ", out, re.M)
+
+    def of(self, head):
+        return np.array([float(row[head]) for row in self.rows])
+
+
+def cluster(nodes, devices, network=None, name="far.yaml"):
+    """A file; devices as lists of keys."""
+    lines = ["cluster:", f"  nodes: {harness.scalar(nodes)}", "  devices:"]
+    lines += [f"    - {harness.scalar(device)}" for device in devices]
+    lines += [f"  network: {harness.scalar(network or FREE)}"]
+    return suite.write(name, "\n".join(lines) + "\n")
+
+
+def plan(deck, far=None, ranks=None, args=()):
+    run = suite.run(["plan", deck, *(["--cluster", far] if far else []), *args], ranks)
+    check(run.status == 0, run.tail())
+    return run.out
+
+
+def what_if(deck, nodes, devices, network=None, args=()):
+    return Table(plan(deck, cluster(nodes, devices, network), args=args))
+
+
+def calibrated(kind, ranks=None):
+    """The deck of a family, calibrated on as many ranks; the name of its device."""
+    deck = suite.deck(f"{kind}.yaml", DECKS[kind])
+    plan(deck, ranks=ranks)
+    out = plan(deck, ranks=ranks)  # from the file, as what-if plans are
+    check("calibration from file" in out, out)
+    name = re.search(r"^ +0  (.+?) {2,}\d+ ", out[out.index("predicted s"):], re.M)[1]
+    full = next(line for line in suite.run(["rates", deck]).out.splitlines() if name[:30] in line)
+    full = re.match(r"  (.+?)  +\S+ +1 thread", full)
+    return deck, (full[1] if full else name).strip(), float(re.search(r"predicted (\S+) s of computing", out)[1])
+
+
+def one_node_is_the_plan_here(kind, ranks):
+    deck, name, predicted = calibrated(kind, ranks)
+    table = what_if(deck, 1, [{"name": f'"{name}"', "count": ranks, "threads": 1}])
+    check(table.rows[0]["ranks"] == str(ranks), table.rows)
+    check(abs(table.of("compute")[0] / predicted - 1) < 2e-3,
+          f"{table.of('compute')[0]} s imagined, {predicted} s planned")
+    check(table.of("time")[0] == table.of("compute")[0], "one node has a network")
+
+
+def measured(kind, ranks):
+    """So that it says wrong, not slow: the machine is others', too. Runs have corrected the calibration."""
+    deck, name, _ = calibrated(kind, ranks)
+    best = np.inf
+    for _ in range(3):
+        run = suite.run(["run", deck, "--overwrite"], ranks)
+        check(run.status == 0, run.tail())
+        best = min(best, float(re.search(r"computed in (\S+) s", run.out)[1]))
+    table = what_if(deck, 1, [{"name": f'"{name}"', "count": ranks, "threads": 1}])
+    check(1 / 5 < table.one / best < 5, f"{table.one} s imagined, {best} s measured")
+    return f"imagined {table.one:.3g} s, measured {best:.3g} s"
+
+
+def twice_the_nodes_half_the_time(kind):
+    deck, name, _ = calibrated(kind)
+    table = what_if(deck, [1, 2, 4, 8, 16], [{"name": f'"{name}"'}], args=["-s", "run.units=4096"])
+    product = table.of("time") * table.of("nodes") / table.one
+    check(np.all(np.abs(product - 1) < 0.03), f"nodes times time: {product}")
+    check(np.allclose(table.of("speed-up"), table.one / table.of("time"), rtol=5e-3, atol=6e-3), table.rows)
+    check(np.allclose(table.of("efficiency"), 100 * table.of("speed-up") / table.of("nodes"), atol=0.2), table.rows)
+    check(np.all(table.of("idle") < 3), f"idle: {table.of('idle')}")
+    check(all(abs(float(s)) < 0.03 for _, s in table.fits), f"serial: {table.fits}")
+
+
+def faster_devices():
+    deck, name, _ = calibrated("tri")
+    twice = what_if(deck, 1, [{"name": "X", "like": f'"{name}"', "speed": 2}])
+    figures = {"compute": 2, "memory": 2, "launch": 2}
+    same = what_if(deck, 1, [{"name": "X", "like": f'"{name}"', "figures": figures}])
+    here = what_if(deck, 1, [{"name": f'"{name}"'}])
+    check(abs(here.one / twice.one - 2) < 1e-2 and same.one == twice.one, f"{here.one}, {twice.one}, {same.one}")
+    equal = what_if(deck, 1, [{"name": f'"{name}"', "count": 2}])  # calibrated beside as many ranks, maybe
+    mixed = what_if(deck, 1, [{"name": f'"{name}"'}, {"name": "X", "like": f'"{name}"', "speed": 2}])
+    check(abs(equal.one / mixed.one - 1.5) < 0.03, f"one of two twice as fast: {equal.one / mixed.one}")
+
+
+def a_slower_network_is_never_faster(kind):
+    deck, name, _ = calibrated(kind)
+    for key, values in (("latency", (0.0, 1e-6, 1e-3, 1.0)), ("bandwidth", (1e12, 1e9, 1e6, 1e3))):
+        last, speed = 0, {"latency": 1e-6, "bandwidth": 1e9}
+        for value in values:
+            table = what_if(deck, [1, 2, 3, 8], [{"name": f'"{name}"'}], {**speed, key: value})
+            check(np.all(table.of("time") >= last), f"{key} {value}: {table.of('time')} after {last}")
+            last = table.of("time")
+        check(last[0] < last[1], "one node needs no network, two do")
+
+
+def fits_are_those_of_the_table():
+    deck, name, _ = calibrated("tri")
+    table = what_if(deck, [2, 4, 8, 16], [{"name": f'"{name}"'}], {"latency": 1e-3, "bandwidth": 1e9})
+    n, t = table.of("nodes"), table.of("time") / table.one
+    amdahl = np.linalg.lstsq((1 - 1 / n)[:, None], t - 1 / n, rcond=None)[0][0]
+    gustafson = np.linalg.lstsq((n - 1)[:, None], n - 1 / t, rcond=None)[0][0]
+    fits = {law: float(s) for law, s in table.fits}
+    check(abs(fits["Amdahl"] / amdahl - 1) < 0.02 and abs(fits["Gustafson"] / gustafson - 1) < 0.02,
+          f"{fits}, from the table {amdahl} and {gustafson}")
+    check(amdahl > 1e-3, "a slow network leaves nothing serial?")
+
+
+def many_units_for_many_ranks():
+    """A million units for 4,096 ranks within 2 s and 1 GiB, on a free machine."""
+    deck, name, _ = calibrated("tri")
+    far = cluster([1024], [{"name": f'"{name}"', "count": 4}])
+    wide = ["-s", "run.units=1000000", "-s", "tri.generator.n=1000000"]
+    run, peak = harness.run_peak(suite, ["plan", deck, "--cluster", far, *wide])
+    check(run.status == 0, run.tail())
+    row = Table(run.out).rows[0]
+    check(row["ranks"] == "4096" and int(row["units"]) >= 900000, row)
+    check(peak < 1024 or suite.slow_build, f"{peak} MiB")
+    check(float(row["plan"]) * harness.share_of_core() < 2 or suite.slow_build, f"planned in {row['plan']} s")
+    return f"{row['units']} units in {row['plan']} s, {peak:.0f} MiB"
+
+
+def as_cards(path, name):
+    """Every calibration of a file once more, as that of a card: those have no host."""
+    with open(path, encoding="ascii") as file:
+        lines = [line.split(" ", 7) for line in file.read().splitlines()]
+    with open(path, "a", encoding="ascii") as file:
+        for words in lines:
+            parts = words[7].split("|")
+            parts[0], parts[1] = "", name.replace(" ", ",")
+            file.write(" ".join([*words[:7], "|".join(parts)]) + "\n")
+
+
+def the_example():
+    """Cards that nobody here has, of the file that comes with tesela."""
+    deck, strips, card = suite.deck("tri.yaml", DECKS["tri"]), suite.deck("dp.yaml", DECKS["dp"]), "NVIDIA H100 80GB HBM3"
+    example = os.path.join(os.path.dirname(harness.__file__), "..", "..", "inputs", "clusters", "two_kinds.yaml")
+    own = suite.path("own")
+    small = ["-s", "run.units=4096", "-s", f"run.calibration={own}"]
+    for kind in (deck, strips):
+        plan(kind, args=small)
+    refused(deck, example, f"two_kinds.yaml:7: cluster.devices[0].name: no calibration of '{card}'", args=small)
+    as_cards(own, card)
+    out = plan(deck, example, args=small)
+    table = Table(out)
+    check(table.of("ranks").tolist() == [6, 12, 24, 48, 96, 192, 384], table.rows)
+    check(np.all(np.diff(table.of("compute")) < 0), table.of("compute"))
+    coarse = ["-s", "run.units=64", *small[2:]]
+    check("nodes are about" not in out and "nodes are about" in plan(deck, example, args=coarse), out)
+    refused(strips, cluster(1, [{"name": card}]),
+            f"far.yaml:4: cluster.devices[0].name: '{card}' is a card that is not on this host", args=small)
+
+
+def refused(deck, far, *texts, args=()):
+    run = suite.run(["plan", deck, "--cluster", far, *args])
+    check(run.status == 2, run.tail())
+    for text in texts:
+        check(text in run.err, f"no '{text}' in: {run.err}")
+
+
+def bad_files():
+    strips, name, _ = calibrated("dp")
+    refused(strips, cluster([1, 65], [{"name": f'"{name}"'}]), "far.yaml:2: cluster.nodes[1]: 65 nodes are 65 ranks")
+    deck, name, _ = calibrated("tri")
+    good = [{"name": f'"{name}"'}]
+    refused(deck, cluster(1, [{"name": f'"{name[:-1]}x"'}]), "far.yaml:4: cluster.devices[0].name: no calibration",
+            f"did you mean '{name}'?", f"tesela calibrate {deck}")
+    refused(deck, cluster(1, [{"name": "X", "like": "Y"}]), "far.yaml:4: cluster.devices[0].like: no calibration")
+    refused(deck, cluster(1, [{"name": f'"{name}"', "threads": 7}]), "with 7 threads")
+    refused(deck, cluster(0, good), "far.yaml:2: cluster.nodes")
+    refused(deck, cluster([1, 0], good), "far.yaml:2: cluster.nodes[1]")
+    refused(deck, cluster(1, good, {"latency": -1e-6, "bandwidth": 1e9}), "far.yaml:5: cluster.network.latency")
+    refused(deck, cluster(1, good, {"latency": 1e-6}), "missing key 'bandwidth'")
+    refused(deck, cluster(1, good, {"latency": 1e-6, "bandwith": 1e9}), "did you mean 'bandwidth'?")
+    refused(deck, suite.write("far.yaml", "cluster: {nodes: [1}\n"), "far.yaml:1")
+    refused(deck, suite.path("none.yaml"), "none.yaml")
+    refused(suite.deck("tri2.yaml", {**DECKS["fractal"], "fractal": {
+        **DECKS["fractal"]["fractal"], "set": "burning_ship"}}), cluster(1, good), "no calibration of", "tesela calibrate")
+    check(suite.run(["run", deck, "--cluster", "far.yaml"]).status == 2, "`run` takes --cluster")
+
+
+for family in DECKS:
+    for size in (1, 2):
+        suite.case(f"one_node_is_the_plan_here.{family}.{size}", one_node_is_the_plan_here, family, size)
+        if family != "dp":  # ranks that wait for one another show how busy the machine is
+            suite.case(f"measured.{family}.{size}", measured, family, size)
+    if family != "dp":
+        suite.case(f"twice_the_nodes_half_the_time.{family}", twice_the_nodes_half_the_time, family)
+    suite.case(f"a_slower_network_is_never_faster.{family}", a_slower_network_is_never_faster, family)
+for case in (faster_devices, fits_are_those_of_the_table, many_units_for_many_ranks, bad_files, the_example):
+    suite.case(case.__name__, case)
+suite.end()
