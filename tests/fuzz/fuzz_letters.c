@@ -20,7 +20,8 @@ static void check_name(const letters_set *set, int64_t k) {
 
 static void check_set(int32_t alphabet, const letters_set *set) {
   must(set->n >= 1 && set->starts[0] == 0 && set->name_at[0] == 0, "beginnings");
-  must(set->about[0] != '\0' && memchr(set->about, '\0', sizeof set->about) != NULL, "about");
+  must(set->about[0][0] != '\0' && memchr(set->about[0], '\0', sizeof set->about[0]) != NULL,
+       "about");
   for (int64_t k = 0; k < set->n; k++) {
     must(set->starts[k + 1] > set->starts[k], "a record without letters");
     check_name(set, k);
