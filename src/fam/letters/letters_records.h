@@ -52,6 +52,10 @@ tsl_err letters_read(const letters_ask *asks, int n, int *failed, letters_set *o
 /** The same of one file's bytes in memory; ask->path is their name in messages. */
 tsl_err letters_parse(const letters_ask *ask, const char *bytes, int64_t n, letters_set *out);
 
+/** The same in pieces of about so many bytes, 1 or more; the result does not depend on them. */
+tsl_err letters_parse_pieces(const letters_ask *ask, const char *bytes, int64_t n, int64_t size,
+                             letters_set *out);
+
 /** Free a set and zero it. */
 void letters_clear(letters_set *set);
 

@@ -65,16 +65,17 @@ static int is_graph(unsigned char c) {
   return (unsigned char)(c - '!') <= '~' - '!';
 }
 
-/* Counted in bytes, of which a vector has many, as long as they cannot overflow. */
+/* Counted in bytes, of which a vector has many: they cannot overflow in BLOCK. */
 static int64_t count_letters(const letters_scan *s) {
-  enum { BLOCK = 128 };
-  int64_t blanks = 0, k = 0;
-  for (; k + BLOCK <= s->length; k += BLOCK) {
+  enum { BLOCK = 192 };
+  int64_t blanks = 0;
+  for (int64_t k = 0; k < s->length; k += BLOCK) {
+    const char *bytes = s->line + k;
+    const int64_t n = s->length - k < BLOCK ? s->length - k : BLOCK;
     uint8_t some = 0;
-    for (int64_t b = 0; b < BLOCK; b++) some += (uint8_t)is_blank((unsigned char)s->line[k + b]);
+    for (int64_t b = 0; b < n; b++) some += (uint8_t)is_blank((unsigned char)bytes[b]);
     blanks += some;
   }
-  for (; k < s->length; k++) blanks += is_blank((unsigned char)s->line[k]);
   return s->length - blanks;
 }
 
