@@ -1,7 +1,7 @@
 /* Any bytes as a file of records: read or refused with a message; what is read is a set whose parts
- * fit, with letters of the alphabet and names that are printable and different; read in pieces it is
- * the same, or refused the same way; and written as FASTA and as FASTQ it reads the same, packed by
- * gzip or not. */
+ * fit, with letters of the alphabet and names that are printable and different; read in pieces it
+ * is the same, or refused the same way; and written as FASTA and as FASTQ it reads the same, packed
+ * by gzip or not. */
 #include "fuzz_driver.h"
 #include "letters_records.h"
 
