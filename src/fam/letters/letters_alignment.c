@@ -88,8 +88,7 @@ done:
 
 /* ---- runs and tags */
 
-/* A number, negative or not. Files have millions of them: printf, and locks, are slow. */
-static void write_number(int64_t number, FILE *file) {
+void letters_write_number(int64_t number, FILE *file) {
   char text[24], *at = text + sizeof text;
   uint64_t left = number < 0 ? 0 - (uint64_t)number : (uint64_t)number;
   do *--at = (char)('0' + left % 10);
@@ -102,12 +101,12 @@ static void write_number(int64_t number, FILE *file) {
 static void write_field(const char *what, int64_t number, FILE *file) {
   fputc('\t', file);
   fputs(what, file);
-  write_number(number, file);
+  letters_write_number(number, file);
 }
 
 static void write_run(int64_t length, char letter, FILE *file) {
   for (; length > 0; length -= LETTERS_LONGEST_RUN) {
-    write_number(length < LETTERS_LONGEST_RUN ? length : LETTERS_LONGEST_RUN, file);
+    letters_write_number(length < LETTERS_LONGEST_RUN ? length : LETTERS_LONGEST_RUN, file);
     putc_unlocked(letter, file);
   }
 }
