@@ -1,6 +1,7 @@
 /* Any bytes as a file of records: read or refused with a message; what is read is a set whose parts
- * fit, with letters of the alphabet and names that are printable and different; and written as
- * FASTA and as FASTQ it reads the same, packed by gzip or not. */
+ * fit, with letters of the alphabet and names that are printable and different; read in pieces it
+ * is the same, or refused the same way; and written as FASTA and as FASTQ it reads the same, packed
+ * by gzip or not. */
 #include "fuzz_driver.h"
 #include "letters_records.h"
 
@@ -20,7 +21,8 @@ static void check_name(const letters_set *set, int64_t k) {
 
 static void check_set(int32_t alphabet, const letters_set *set) {
   must(set->n >= 1 && set->starts[0] == 0 && set->name_at[0] == 0, "beginnings");
-  must(set->about[0] != '\0' && memchr(set->about, '\0', sizeof set->about) != NULL, "about");
+  must(set->about[0][0] != '\0' && memchr(set->about[0], '\0', sizeof set->about[0]) != NULL,
+       "about");
   for (int64_t k = 0; k < set->n; k++) {
     must(set->starts[k + 1] > set->starts[k], "a record without letters");
     check_name(set, k);
@@ -54,15 +56,35 @@ static int64_t pack(const char *text, int64_t n, unsigned char *packed, int64_t 
   return z.next_out - packed;
 }
 
+static void is_same(const letters_set *a, const letters_set *b) {
+  must(a->n == b->n && a->name_at[a->n] == b->name_at[b->n], "another number");
+  must(a->highest == b->highest, "another highest code");
+  must(memcmp(a->starts, b->starts, (size_t)(b->n + 1) * sizeof *b->starts) == 0, "starts");
+  must(memcmp(a->codes, b->codes, (size_t)b->starts[b->n]) == 0, "other letters");
+  must(memcmp(a->names, b->names, (size_t)b->name_at[b->n]) == 0, "other names");
+}
+
 static void check_same(const letters_ask *ask, const char *bytes, int64_t n,
                        const letters_set *set) {
   letters_set again;
   must(letters_parse(ask, bytes, n, &again) == TSL_OK, "again");
-  must(again.n == set->n && again.name_at[set->n] == set->name_at[set->n], "another number");
-  must(memcmp(again.starts, set->starts, (size_t)(set->n + 1) * sizeof *set->starts) == 0,
-       "starts");
-  must(memcmp(again.codes, set->codes, (size_t)set->starts[set->n]) == 0, "other letters");
-  must(memcmp(again.names, set->names, (size_t)set->name_at[set->n]) == 0, "other names");
+  is_same(&again, set);
+  letters_clear(&again);
+}
+
+/** In pieces of so many bytes: the same set, or the same message. */
+static void check_pieces(const letters_ask *ask, const char *bytes, int64_t n, int64_t size,
+                         tsl_err wanted, const letters_set *set) {
+  char message[TSL_ERR_MESSAGE_MAX];
+  letters_set again;
+  (void)snprintf(message, sizeof message, "%s", tsl_err_message());
+  must(letters_parse_pieces(ask, bytes, n, size, &again) == wanted, "pieces: another end");
+  if (wanted != TSL_OK) {
+    must(strcmp(tsl_err_message(), message) == 0, "pieces: another message");
+    return;
+  }
+  is_same(&again, set);
+  must(strcmp(again.about[0], set->about[0]) == 0, "pieces: about");
   letters_clear(&again);
 }
 
@@ -85,6 +107,8 @@ static void try_bytes(int32_t alphabet, const char *bytes, int64_t n) {
   must(err == TSL_OK || (err == TSL_ERR_INPUT && strncmp(tsl_err_message(), "fuzz:", 5) == 0),
        "refusal");
   must(err == TSL_OK || (set.codes == NULL && set.names == NULL), "a set of a refused file");
+  check_pieces(&ask, bytes, n, 1 + n % 7, err, &set);
+  check_pieces(&ask, bytes, n, 8 + n % 57, err, &set);
   if (err != TSL_OK) return;
   check_set(alphabet, &set);
   if (set.starts[set.n] <= 4096) {

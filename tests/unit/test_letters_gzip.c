@@ -64,12 +64,12 @@ static void members(void **state) {
   assert_int_equal(set.starts[2], 6);
   assert_string_equal(set.names, "a");
   assert_string_equal(set.names + set.name_at[1], "b");
-  assert_string_equal(set.about, "f.gz: FASTA, gzip, dna, 2 records of 2 to 4 letters");
+  assert_string_equal(set.about[0], "f.gz: FASTA, gzip, dna, 2 records of 2 to 4 letters");
   letters_clear(&set);
   p.n = 0;
   pack_text("@a\nAC\n+\n@@\n");
   MUST(parse(p.n, &set));
-  assert_string_equal(set.about, "f.gz: FASTQ, gzip, dna, 1 record of 2 letters");
+  assert_string_equal(set.about[0], "f.gz: FASTQ, gzip, dna, 1 record of 2 letters");
   letters_clear(&set);
 }
 
@@ -170,24 +170,25 @@ static void files(void **state) {
   const int fd = mkstemp(path);
   const letters_ask ask = {.path = path, .alphabet = LETTERS_DNA};
   letters_set set;
+  int failed = 0;
   (void)state;
   p.n = 0;
   pack_text("@a\nACGT\n+\nIIII\n");
   assert_int_equal(write(fd, p.bytes, (size_t)p.n), p.n);
-  MUST(letters_read(&ask, &set));
+  MUST(letters_read(&ask, 1, &failed, &set));
   assert_int_equal(set.starts[1], 4);
   letters_clear(&set);
   assert_int_equal(ftruncate(fd, p.n - 3), 0);
-  assert_int_equal(letters_read(&ask, &set), TSL_ERR_INPUT);
+  assert_int_equal(letters_read(&ask, 1, &failed, &set), TSL_ERR_INPUT);
   assert_non_null(strstr(tsl_err_message(), "cut off"));
   assert_int_equal(ftruncate(fd, 0), 0);
   assert_int_equal(pwrite(fd, ">a\nAC\n", 6, 0), 6);
-  MUST(letters_read(&ask, &set));
+  MUST(letters_read(&ask, 1, &failed, &set));
   assert_int_equal(set.starts[1], 2);
   letters_clear(&set);
   (void)close(fd);
   (void)unlink(path);
-  assert_int_equal(letters_read(&ask, &set), TSL_ERR_INPUT);
+  assert_int_equal(letters_read(&ask, 1, &failed, &set), TSL_ERR_INPUT);
   assert_non_null(strstr(tsl_err_message(), path));
 }
 

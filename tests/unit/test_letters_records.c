@@ -1,11 +1,13 @@
 /* unit.letters.records: all records of FASTA and FASTQ, odd ones and refused ones, and random files
- * in random layouts against what they were made of. */
+ * in random layouts against what they were made of, in pieces by several threads as in one. */
 #include "must.h"
 
 #include "letters_records.h"
+#include "parallel.h"
 #include "random.h"
 
 #include <stdbool.h>
+#include <unistd.h>
 
 static const char path[] = "f.txt";
 
@@ -127,7 +129,7 @@ static void refused_fastq(void **state) {
 static void is_about(int32_t alphabet, const char *text, const char *about) {
   letters_set set;
   MUST(parse(alphabet, text, &set));
-  assert_string_equal(set.about, about);
+  assert_string_equal(set.about[0], about);
   letters_clear(&set);
 }
 
@@ -220,6 +222,90 @@ static void random_files(void **state) {
   for (uint64_t seed = 0; seed < 60; seed++) random_file(seed % 2 == 1, seed);
 }
 
+/* ---- pieces and threads */
+
+static void is_same(const letters_set *a, const letters_set *b) {
+  assert_int_equal(a->n, b->n);
+  assert_int_equal(a->highest, b->highest);
+  assert_memory_equal(a->starts, b->starts, (size_t)(b->n + 1) * sizeof *b->starts);
+  assert_memory_equal(a->name_at, b->name_at, (size_t)(b->n + 1) * sizeof *b->name_at);
+  assert_memory_equal(a->codes, b->codes, (size_t)b->starts[b->n]);
+  assert_memory_equal(a->names, b->names, (size_t)b->name_at[b->n]);
+  assert_string_equal(a->about[0], b->about[0]);
+}
+
+/** In pieces of so many bytes as in one: the set, or the message. */
+static void in_pieces(const char *text, int64_t n, int64_t size) {
+  const letters_ask ask = {.path = path, .alphabet = LETTERS_DNA};
+  char message[TSL_ERR_MESSAGE_MAX] = "";
+  letters_set whole, pieces;
+  const tsl_err err = letters_parse_pieces(&ask, text, n, n + 1, &whole);
+  if (err != TSL_OK) (void)snprintf(message, sizeof message, "%s", tsl_err_message());
+  assert_int_equal(letters_parse_pieces(&ask, text, n, size, &pieces), err);
+  if (err == TSL_OK)
+    is_same(&pieces, &whole);
+  else
+    assert_string_equal(tsl_err_message(), message);
+  letters_clear(&whole);
+  letters_clear(&pieces);
+}
+
+/** Files with up to three bytes that are others, or with their end cut off; one name twice. */
+static void pieces(void **state) {
+  static const char *const ends[] = {"\n", "\r\n", "\r"};
+  static const char bytes[] = ">@+;\r\n A-\x7f";
+  static made m;
+  (void)state;
+  for (int threads = 1; threads <= 3; threads++) {
+    MUST(tsl_parallel_open(threads));
+    for (uint64_t seed = 0; seed < 120; seed++) {
+      uint64_t random = seed + 1000;
+      m.n = 0, m.line_end = ends[seed % 3];
+      for (int k = 0; k < RECORDS; k++) put_record(&m, k, seed % 2 == 1, &random);
+      for (uint64_t k = 0; k < seed % 4; k++)
+        m.text[random_below(&random, (int)m.n)] = bytes[random_below(&random, sizeof bytes)];
+      if (seed % 5 == 4) m.n -= random_below(&random, 200);
+      if (seed % 6 == 5) put(&m, m.text, m.n / 8);
+      in_pieces(m.text, m.n, 1 + random_below(&random, 3000));
+    }
+  }
+  tsl_parallel_close();
+}
+
+/** All of two files in one set, and whose error is given. */
+static void two_files(void **state) {
+  static const char *const texts[] = {">a\nAC\n>b\nG\n", ">b\nTN\n"};
+  char names[2][24];
+  letters_ask asks[2];
+  letters_set set;
+  int failed = -1;
+  (void)state;
+  for (int k = 0; k < 2; k++) {
+    (void)snprintf(names[k], sizeof names[k], "/tmp/tsl_two_XXXXXX");
+    const int fd = mkstemp(names[k]);
+    assert_int_equal(write(fd, texts[k], strlen(texts[k])), strlen(texts[k]));
+    (void)close(fd);
+    asks[k] = (letters_ask){.path = names[k], .alphabet = LETTERS_DNA};
+  }
+  MUST(letters_read(asks, 2, &failed, &set));
+  assert_int_equal(set.n, 3);
+  assert_int_equal(set.of[0], 2);
+  assert_int_equal(set.of[1], 1);
+  is_record(&set, LETTERS_DNA, 1, "G", "b");
+  is_record(&set, LETTERS_DNA, 2, "TN", "b");
+  assert_non_null(strstr(set.about[1], "1 record of 2 letters, 1 letter other"));
+  letters_clear(&set);
+  assert_int_equal(truncate(names[0], 3), 0);
+  assert_int_equal(letters_read(asks, 2, &failed, &set), TSL_ERR_INPUT);
+  assert_int_equal(failed, 0);
+  assert_non_null(strstr(tsl_err_message(), "has no letters"));
+  assert_int_equal(truncate(names[1], 0), 0);
+  assert_int_equal(letters_read(asks, 2, &failed, &set), TSL_ERR_INPUT);
+  assert_int_equal(failed, 1);
+  assert_non_null(strstr(tsl_err_message(), "the file is empty"));
+  for (int k = 0; k < 2; k++) (void)unlink(names[k]);
+}
+
 /** Names that differ little, and one that comes back at the end. */
 static void many_names(void **state) {
   enum { NAMES = 40000, ROOM = NAMES * 16 };
@@ -253,6 +339,7 @@ int main(void) {
       cmocka_unit_test(fasta),         cmocka_unit_test(fastq),         cmocka_unit_test(alphabets),
       cmocka_unit_test(refused_fasta), cmocka_unit_test(refused_fastq), cmocka_unit_test(described),
       cmocka_unit_test(random_files),  cmocka_unit_test(many_names),    cmocka_unit_test(codes),
+      cmocka_unit_test(pieces),        cmocka_unit_test(two_files),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

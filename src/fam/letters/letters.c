@@ -57,9 +57,16 @@ int32_t letters_plain(int32_t alphabet) {
 }
 
 int64_t letters_others(int32_t alphabet, const uint8_t *codes, int64_t n) {
-  const int32_t plain = alphabets[alphabet].plain;
+  enum { BLOCK = 192 }; /* counted in bytes, of which a vector has many: they cannot overflow */
+  const uint8_t plain = (uint8_t)alphabets[alphabet].plain;
   int64_t others = 0;
-  for (int64_t k = 0; k < n && alphabet != LETTERS_BYTES; k++) others += codes[k] >= plain;
+  for (int64_t k = 0; k < n && alphabet != LETTERS_BYTES; k += BLOCK) {
+    const uint8_t *block = codes + k;
+    const int64_t m = n - k < BLOCK ? n - k : BLOCK;
+    uint8_t some = 0;
+    for (int64_t b = 0; b < m; b++) some += block[b] >= plain;
+    others += some;
+  }
   return others;
 }
 

@@ -57,41 +57,38 @@ static void write_name(const letters_named *sequence, bool reference, FILE *file
     putc_unlocked(allowed(*c, reference, c == name), file);
 }
 
-/* Names of references as they are written, one after another; room: NUMBER more for each. */
-static void spell_names(const letters_set *set, int64_t n, letters_set *spelled) {
+/* Names of references as they are written, one after another, and their hashes; room: NUMBER more
+ * for each. */
+static void spell_names(const letters_set *set, int64_t n, letters_set *spelled, uint64_t *hashes) {
   char *to = spelled->names;
   for (int64_t k = 0; k < n; k++) {
     const char *name = set->names + set->name_at[k];
     spelled->name_at[k] = to - spelled->names;
     if (*name == '\0') to += snprintf(to, NUMBER, "%lld", (long long)k);
     for (const char *c = name; *c != '\0'; c++) *to++ = allowed(*c, true, c == name);
+    const char *begin = spelled->names + spelled->name_at[k];
+    hashes[k] = letters_names_hash(begin, to - begin);
     *to++ = '\0';
   }
 }
 
 tsl_err letters_sam_same(const letters_set *set, int64_t n, int64_t same[2]) {
   tsl_err err = TSL_OK;
-  letters_names names = {.slots = NULL};
   letters_set spelled = {.n = n};
-  same[0] = same[1] = -1;
+  uint64_t *hashes = NULL;
   TSL_TRY(tsl_alloc(n, sizeof *spelled.name_at, "names", (void **)&spelled.name_at));
   TSL_TRY(tsl_alloc(set->name_at[n] + n * NUMBER, 1, "names", (void **)&spelled.names));
-  TSL_TRY(letters_names_create(n, &names));
-  spell_names(set, n, &spelled);
-  for (int64_t k = 0; k < n && same[0] < 0; k++) {
-    same[0] = letters_names_add(&names, &spelled, k);
-    same[1] = k;
-  }
+  TSL_TRY(tsl_alloc(n, sizeof *hashes, "names", (void **)&hashes));
+  spell_names(set, n, &spelled, hashes);
+  TSL_TRY(letters_names_same(&spelled, hashes, 0, n, same));
 done:
-  letters_names_clear(&names);
-  TSL_FREE_ALL(spelled.name_at, spelled.names);
+  TSL_FREE_ALL(spelled.name_at, spelled.names, hashes);
   return err;
 }
 
 /* ---- runs and tags */
 
-/* A number, negative or not. Files have millions of them: printf, and locks, are slow. */
-static void write_number(int64_t number, FILE *file) {
+void letters_write_number(int64_t number, FILE *file) {
   char text[24], *at = text + sizeof text;
   uint64_t left = number < 0 ? 0 - (uint64_t)number : (uint64_t)number;
   do *--at = (char)('0' + left % 10);
@@ -104,12 +101,12 @@ static void write_number(int64_t number, FILE *file) {
 static void write_field(const char *what, int64_t number, FILE *file) {
   fputc('\t', file);
   fputs(what, file);
-  write_number(number, file);
+  letters_write_number(number, file);
 }
 
 static void write_run(int64_t length, char letter, FILE *file) {
   for (; length > 0; length -= LETTERS_LONGEST_RUN) {
-    write_number(length < LETTERS_LONGEST_RUN ? length : LETTERS_LONGEST_RUN, file);
+    letters_write_number(length < LETTERS_LONGEST_RUN ? length : LETTERS_LONGEST_RUN, file);
     putc_unlocked(letter, file);
   }
 }

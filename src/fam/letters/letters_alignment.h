@@ -61,6 +61,9 @@ void letters_sam_program(FILE *file);
  *  @return TSL_ERR_MEMORY */
 tsl_err letters_sam_same(const letters_set *set, int64_t n, int64_t same[2]);
 
+/** A number, negative or not. Files have millions of them: printf, and locks, are slow. */
+void letters_write_number(int64_t number, FILE *file);
+
 /** A record, what SAM does not allow in names as '_'. Letters are written where all are such as SAM
  *  has and the record is not secondary. */
 void letters_sam_record(const letters_alignment *a, FILE *file);

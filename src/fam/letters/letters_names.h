@@ -1,24 +1,22 @@
 /**
  * @file letters_names.h
- * Which names there are already: a hash table of records, with linear probing (Knuth, TAOCP 6.4).
+ * Which names are given twice: a hash table of records, with linear probing (Knuth, TAOCP 6.4).
  */
 #ifndef TSL_FAM_LETTERS_NAMES_H
 #define TSL_FAM_LETTERS_NAMES_H
 
 #include "letters_records.h"
 
-/** Slots; release with letters_names_clear. */
-typedef struct letters_names {
-  int64_t *slots; /**< [mask + 1] record + 1; 0: free */
-  uint64_t mask;  /**< slots - 1, slots a power of two above the records */
-} letters_names;
+/** Hash of a name of n characters. */
+uint64_t letters_names_hash(const char *name, int64_t n);
 
-/** For n records. @return TSL_ERR_MEMORY */
-tsl_err letters_names_create(int64_t n, letters_names *names);
-
-/** Add the name of record k, which set holds. @return the record that has it already, or -1 */
-int64_t letters_names_add(letters_names *names, const letters_set *set, int64_t k);
-
-void letters_names_clear(letters_names *names);
+/**
+ * The first of records [first, first + n) that has the name of an earlier one of them, "" apart.
+ * @param[in] hashes  [first + n] of the names, by letters_names_hash
+ * @param[out] same  the earlier record and this one; same[0] is -1 where there are none
+ * @return TSL_ERR_MEMORY
+ */
+tsl_err letters_names_same(const letters_set *set, const uint64_t *hashes, int64_t first, int64_t n,
+                           int64_t same[2]);
 
 #endif

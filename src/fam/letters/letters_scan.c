@@ -26,27 +26,27 @@ letters_scan letters_scan_begin(const char *path, int32_t format, const char *by
       .path = path, .format = format, .at = letters_skip_mark(bytes, n), .end = bytes + n};
 }
 
-/* The LF that ends the line or one after it; looked for once, also where lines end with CR. */
-static const char *next_feed(letters_scan *s) {
-  if (s->feed == NULL || s->feed < s->at) {
-    s->feed = memchr(s->at, '\n', (size_t)(s->end - s->at));
-    if (s->feed == NULL) s->feed = s->end;
+/* Where the next end of a line of this kind is, or the end; looked for once, also where lines end
+ * with the other kind. */
+static const char *next_of(const letters_scan *s, char kind, const char **known) {
+  if (*known == NULL || *known < s->at) {
+    *known = memchr(s->at, kind, (size_t)(s->end - s->at));
+    if (*known == NULL) *known = s->end;
   }
-  return s->feed;
+  return *known;
 }
 
 /* Next line without its end: LF, CR LF or CR alone; false at the end. */
 static bool next_line(letters_scan *s) {
-  const char *stop, *cr;
+  const char *feed, *stop;
   if (s->at >= s->end) return false;
-  stop = next_feed(s);
-  cr = memchr(s->at, '\r', (size_t)(stop - s->at));
+  feed = next_of(s, '\n', &s->feed);
+  stop = next_of(s, '\r', &s->carriage);
   s->line = s->at;
-  s->length = (cr != NULL ? cr : stop) - s->at;
-  if (cr == NULL || (cr + 1 == stop && stop < s->end))
-    s->at = stop < s->end ? stop + 1 : stop;
-  else
-    s->at = cr + 1;
+  if (feed < stop) stop = feed;
+  s->length = stop - s->at;
+  if (stop + 1 == feed && feed < s->end) stop = feed;
+  s->at = stop < s->end ? stop + 1 : stop;
   s->number++;
   return true;
 }
@@ -55,26 +55,40 @@ static char first_of(const letters_scan *s) {
   return (char)(s->length > 0 ? s->line[0] : '\0');
 }
 
-/* As isspace of the C locale, in a form that loops over bytes are compiled to vectors of. */
+/* As isspace and isgraph of the C locale, in a form that loops over bytes are compiled to vectors
+ * of. */
 static int is_blank(unsigned char c) {
   return (c == ' ') | ((unsigned char)(c - '\t') <= '\r' - '\t');
 }
 
+static int is_graph(unsigned char c) {
+  return (unsigned char)(c - '!') <= '~' - '!';
+}
+
+/* Counted in bytes, of which a vector has many: they cannot overflow in BLOCK. */
 static int64_t count_letters(const letters_scan *s) {
+  enum { BLOCK = 192 };
   int64_t blanks = 0;
-  for (int64_t k = 0; k < s->length; k++) blanks += is_blank((unsigned char)s->line[k]);
+  for (int64_t k = 0; k < s->length; k += BLOCK) {
+    const char *bytes = s->line + k;
+    const int64_t n = s->length - k < BLOCK ? s->length - k : BLOCK;
+    uint8_t some = 0;
+    for (int64_t b = 0; b < n; b++) some += (uint8_t)is_blank((unsigned char)bytes[b]);
+    blanks += some;
+  }
   return s->length - blanks;
 }
 
 /* First byte of a line of quality that cannot be; -1 none. */
 static int64_t find_odd(const letters_scan *s) {
-  int64_t good = 0, k = 0;
+  uint8_t odd = 0;
+  int64_t k = 0;
   for (int64_t c = 0; c < s->length; c++) {
     const unsigned char x = (unsigned char)s->line[c];
-    good += ((unsigned char)(x - '!') <= '~' - '!') | is_blank(x);
+    odd |= (uint8_t) !(is_graph(x) | is_blank(x));
   }
-  if (good == s->length) return -1;
-  while (isgraph((unsigned char)s->line[k]) || isspace((unsigned char)s->line[k])) k++;
+  if (odd == 0) return -1;
+  while (is_graph((unsigned char)s->line[k]) || is_blank((unsigned char)s->line[k])) k++;
   return k;
 }
 
@@ -83,9 +97,9 @@ static int64_t find_odd(const letters_scan *s) {
 int64_t letters_scan_name(const letters_scan *s, char *name, int64_t room) {
   int64_t from = 1, k = 0;
   while (from < s->header_length && isblank((unsigned char)s->header[from])) from++;
-  for (; from < s->header_length && !isspace((unsigned char)s->header[from]); from++, k++)
+  for (; from < s->header_length && !is_blank((unsigned char)s->header[from]); from++, k++)
     if (k < room - 1)
-      name[k] = (char)(isgraph((unsigned char)s->header[from]) ? s->header[from] : '?');
+      name[k] = (char)(is_graph((unsigned char)s->header[from]) ? s->header[from] : '?');
   if (room > 0) name[k < room ? k : room - 1] = '\0';
   return k;
 }
@@ -187,7 +201,7 @@ static tsl_err next_fastq(letters_scan *s, letters_part *part) {
   tsl_err err = TSL_OK;
   char said[LETTERS_PLACE];
   *part = LETTERS_LINE;
-  if (s->record == 0) return find_at(s, part);
+  if (s->header == NULL) return find_at(s, part);
   if (!next_line(s))
     TSL_FAIL(TSL_ERR_INPUT, "%s: no line with '+' behind its %lld letters: the file ends there",
              letters_scan_place(s, said), (long long)s->wanted);

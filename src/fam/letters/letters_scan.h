@@ -34,11 +34,11 @@ typedef struct letters_scan {
   const char *path; /**< for messages */
   int32_t format;   /**< letters_format, not AUTO */
   const char *at, *end;
-  const char *feed; /**< the next LF from `at` on, or the end */
+  const char *feed, *carriage; /**< the next LF and CR from `at` on, or the end */
   const char *line;
   int64_t length, number; /**< of the line, without its end; from 1 */
   int64_t record;         /**< headers seen */
-  const char *header;     /**< the last one, with what it begins with */
+  const char *header;     /**< the last one, with what it begins with; NULL before the first */
   int64_t header_length;
   int64_t letters;     /**< of the line: all but blanks */
   int64_t wanted, had; /**< letters of the record so far; FASTQ: characters of its quality */
@@ -50,7 +50,8 @@ const char *letters_skip_mark(const char *bytes, int64_t n);
 /** First byte that is neither of a byte order mark nor blank; the end without one. */
 const char *letters_first(const char *bytes, int64_t n);
 
-/** Begin. @param[in] path,bytes  borrowed as long as the scan */
+/** Begin. Where bytes are not a file's first ones, they begin with a header, and number and record
+ *  are set to the lines and records before it. @param[in] path,bytes  borrowed as long as the scan */
 letters_scan letters_scan_begin(const char *path, int32_t format, const char *bytes, int64_t n);
 
 /**

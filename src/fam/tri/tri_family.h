@@ -120,7 +120,8 @@ typedef struct tri_points {
   int64_t d, more;  /**< dimensions; quantities and vectors */
   int64_t other;    /**< rows of the other set, else 0 */
   int64_t *row;     /**< between: [n] which point of the input each row was; else NULL */
-  letters_set letters; /**< of functions of sequences, in the rows' order; else empty */
+  letters_set letters; /**< of functions of sequences: of both sets, in the table's order of rows;
+                            else empty */
   bool has_extra;
   bool packed;           /**< each of the d numbers is eight dimensions */
   bool made, other_made; /**< by a generator */
@@ -153,12 +154,13 @@ tsl_err tri_add_hidden(tsl_problem *problem, const char *name, const char *doc, 
 
 /** Refuse keys that sequences do not have. */
 tsl_err tri_letters_settle(const tsl_deck *deck, const tri_deck *s);
-/** Read the sequences in place of points. */
+/** Read the sequences in place of points, those of the other set before them. */
 tsl_err tri_letters_load(const tsl_deck *deck, const tri_deck *s, tri_points *points);
-/** Put the other set's before them. */
-tsl_err tri_letters_join(const letters_set *other, letters_set *letters);
-/** Add the fields of tri_letters.h, set what params have of them, and own->work. */
-tsl_err tri_letters_add(const tsl_deck *deck, const tri_deck *s, const tri_points *points,
+/** How many the other set has, and where they come from. */
+void tri_letters_other(const tri_points *points, tri_points *other);
+/** Add the fields of tri_letters.h, set what params have of them, and own->work and ->letters; codes
+ *  and names are the problem's then. */
+tsl_err tri_letters_add(const tsl_deck *deck, const tri_deck *s, tri_points *points,
                         tsl_problem *problem);
 
 /** Where the points come from. @param[in] format  of the file, by points_choose */

@@ -40,49 +40,32 @@ done:
   return err;
 }
 
+/** Both sets at once, the other one first, or the only one. */
 tsl_err tri_letters_load(const tsl_deck *deck, const tri_deck *s, tri_points *points) {
   tsl_err err = TSL_OK;
-  char *path = NULL, key[POINTS_PATH];
-  TSL_TRY(tsl_deck_path(deck, s->input.points.file, &path));
-  const letters_ask ask = {.path = path, .alphabet = s->input.alphabet};
-  TSL_TRY(tsl_deck_blame(deck, points_key(tri_section(s), "input.file", key),
-                         letters_read(&ask, &points->letters)));
-  points->table.n = points->letters.n;
+  char *paths[LETTERS_FILES] = {NULL}, key[POINTS_PATH];
+  const int n = tri_other_given(deck) ? 2 : 1;
+  const tri_deck other = tri_other_as(s), *const sections[] = {n == 2 ? &other : s, s};
+  letters_ask asks[LETTERS_FILES];
+  int failed = n - 1;
+  for (int i = 0; i < n; i++) {
+    TSL_TRY(tsl_deck_path(deck, sections[i]->input.points.file, &paths[i]));
+    asks[i] = (letters_ask){.path = paths[i], .alphabet = sections[i]->input.alphabet};
+  }
+  err = letters_read(asks, n, &failed, &points->letters);
+  TSL_TRY(tsl_deck_blame(deck, points_key(tri_section(sections[failed]), "input.file", key), err));
+  points->table.n = points->letters.of[n - 1];
   (void)snprintf(points->unit, sizeof points->unit, "1");
-  (void)snprintf(points->from, sizeof points->from, "%s", points->letters.about);
+  (void)snprintf(points->from, sizeof points->from, "%s", points->letters.about[n - 1]);
 done:
-  tsl_free(path);
+  for (int i = 0; i < n; i++) tsl_free(paths[i]);
   return err;
 }
 
-/** The places of b behind those of a, so many records, letters or bytes of names. */
-static void put_after(int64_t *to, const int64_t *a, int64_t n_a, const int64_t *b, int64_t n_b) {
-  memcpy(to, a, (size_t)n_a * sizeof *to);
-  for (int64_t k = 0; k <= n_b; k++) to[n_a + k] = a[n_a] + b[k];
-}
-
-tsl_err tri_letters_join(const letters_set *other, letters_set *letters) {
-  tsl_err err = TSL_OK;
-  const letters_set *a = other, *b = letters;
-  const int64_t n = a->n + b->n;
-  letters_set both = {.n = n};
-  memcpy(both.about, b->about, sizeof both.about);
-  TSL_TRY(tsl_alloc(n + 1, sizeof *both.starts, "sequences", (void **)&both.starts));
-  TSL_TRY(tsl_alloc(n + 1, sizeof *both.name_at, "names", (void **)&both.name_at));
-  put_after(both.starts, a->starts, a->n, b->starts, b->n);
-  put_after(both.name_at, a->name_at, a->n, b->name_at, b->n);
-  TSL_TRY(tsl_alloc(both.starts[n], 1, "letters", (void **)&both.codes));
-  TSL_TRY(tsl_alloc(both.name_at[n], 1, "names", (void **)&both.names));
-  memcpy(both.codes, a->codes, (size_t)a->starts[a->n]);
-  memcpy(both.codes + a->starts[a->n], b->codes, (size_t)b->starts[b->n]);
-  memcpy(both.names, a->names, (size_t)a->name_at[a->n]);
-  memcpy(both.names + a->name_at[a->n], b->names, (size_t)b->name_at[b->n]);
-  letters_clear(letters);
-  *letters = both;
-  both = (letters_set){0};
-done:
-  letters_clear(&both);
-  return err;
+void tri_letters_other(const tri_points *points, tri_points *other) {
+  other->table.n = points->letters.of[0];
+  (void)snprintf(other->unit, sizeof other->unit, "1");
+  (void)snprintf(other->from, sizeof other->from, "%s", points->letters.about[0]);
 }
 
 /* ----------------------------------------------------------------- fields */
@@ -143,16 +126,19 @@ done:
   return err;
 }
 
-/** Sequences with a letter that the matrix lacks. */
+/** Sequences with a letter that the matrix lacks. @param[in] codes  of all sequences */
 static tsl_err check_known(const tsl_deck *deck, const tri_deck *s, const letters_set *set,
-                           const char *matrix, uint32_t known) {
+                           const uint8_t *codes, const char *matrix, uint32_t known) {
   tsl_err err = TSL_OK;
-  for (int64_t k = 0, i = 0; k < set->starts[set->n]; k++) {
-    while (k >= set->starts[i + 1]) i++;
-    if ((known >> set->codes[k] & 1) != 0) continue;
+  for (int64_t i = 0; i < set->n; i++) {
+    int64_t k = set->starts[i];
+    uint32_t all = 1;
+    for (int64_t c = k; c < set->starts[i + 1]; c++) all &= known >> codes[c];
+    if (all != 0) continue;
+    while ((known >> codes[k] & 1) != 0) k++;
     TSL_DECK_FAIL(deck, "tri.scores.matrix", "sequence '%s', letter %lld: %c has no scores in %s",
                   set->names + set->name_at[i], (long long)(k - set->starts[i] + 1),
-                  letters_char(s->input.alphabet, set->codes[k]), matrix);
+                  letters_char(s->input.alphabet, codes[k]), matrix);
   }
 done:
   return err;
@@ -174,7 +160,8 @@ static tsl_err add_scores(const tsl_deck *deck, const tri_deck *s, const letters
   if (is)
     TSL_TRY(letters_scores_settle(deck, "tri.scores", &s->scores, s->input.alphabet, &scores,
                                   &matrix, &known));
-  if (matrix != NULL) TSL_TRY(check_known(deck, s, set, matrix, known));
+  if (matrix != NULL)
+    TSL_TRY(check_known(deck, s, set, problem->fields[TRI_LETTERS].data, matrix, known));
   TSL_TRY(tri_add_hidden(problem, "scores", "Scores of a row's letter with a column's.", TSL_I32,
                          codes * codes, 1, &field));
   p->open = scores.open, p->extend = scores.extend;
@@ -197,42 +184,38 @@ static void set_similar(tri_params *p) {
   if (p->similar) p->threshold = -p->threshold;
 }
 
-static tsl_err add_sequences(const tri_points *points, tsl_problem *problem) {
+/** The codes move from the points to the problem. */
+static tsl_err add_sequences(tri_points *points, tsl_problem *problem) {
   tsl_err err = TSL_OK;
   tri_params *p = problem->params;
-  const letters_set *set = &points->letters;
+  letters_set *set = &points->letters;
   const bool is = tri_of_letters(p);
   tsl_field *codes = NULL, *starts = NULL;
-  const int64_t n = is ? set->starts[set->n] : 0;
-  TSL_TRY(tri_add_hidden(problem, "letters", "Codes of the letters of all sequences.", TSL_U8, n, 1,
+  TSL_TRY(tri_add_hidden(problem, "letters", "Codes of the letters of all sequences.", TSL_U8, 0, 1,
                          &codes));
+  if (is) {
+    tsl_free(codes->data);
+    codes->data = set->codes, codes->shape[0] = set->starts[set->n];
+    set->codes = NULL;
+  }
   TSL_TRY(tri_add_hidden(problem, "starts", "Where each sequence begins.", TSL_I64,
                          is ? p->n_pad + 1 : 0, 1, &starts));
   if (!is) goto done;
-  memcpy(codes->data, set->codes, (size_t)n);
   set_starts(p, set, starts->data);
-  for (int64_t k = 0; k < n; k++)
-    if (set->codes[k] >= p->codes) p->codes = set->codes[k] + 1;
+  p->codes = set->highest + 1;
   for (int64_t k = 0; k < set->n; k++)
     p->longest = tsl_max(p->longest, set->starts[k + 1] - set->starts[k]);
 done:
   return err;
 }
 
-/** A copy of the names. */
-static tsl_err keep_names(const letters_set *from, letters_set *to) {
-  tsl_err err = TSL_OK;
-  const int64_t bytes = from->name_at[from->n];
-  to->n = from->n;
-  TSL_TRY(tsl_alloc(to->n + 1, sizeof *to->name_at, "names", (void **)&to->name_at));
-  TSL_TRY(tsl_alloc(bytes, 1, "names", (void **)&to->names));
-  memcpy(to->name_at, from->name_at, (size_t)(to->n + 1) * sizeof *to->name_at);
-  memcpy(to->names, from->names, (size_t)bytes);
-done:
-  return err;
+/** The names move, too. */
+static void keep_names(letters_set *from, letters_set *to) {
+  *to = (letters_set){.n = from->n, .name_at = from->name_at, .names = from->names};
+  from->name_at = NULL, from->names = NULL;
 }
 
-tsl_err tri_letters_add(const tsl_deck *deck, const tri_deck *s, const tri_points *points,
+tsl_err tri_letters_add(const tsl_deck *deck, const tri_deck *s, tri_points *points,
                         tsl_problem *problem) {
   tsl_err err = TSL_OK;
   tri_params *p = problem->params;
@@ -244,7 +227,7 @@ tsl_err tri_letters_add(const tsl_deck *deck, const tri_deck *s, const tri_point
   set_similar(p);
   const tri_sequences sequences = tri_sequences_of(problem);
   TSL_TRY(set_work(p, &sequences, &own->work));
-  TSL_TRY(keep_names(&points->letters, &own->letters));
+  keep_names(&points->letters, &own->letters);
 done:
   return err;
 }

@@ -1,5 +1,6 @@
 /* The result with the names of sequences, as a table with tabs: pairs of topk, threshold and
  * paired, or a line for each sequence of components and dbscan. */
+#include "letters_alignment.h"
 #include "tri_letters.h"
 
 #include "files.h"
@@ -26,15 +27,15 @@ done:
 static void write_name(const tsl_problem *problem, bool row, int64_t number, char after,
                        FILE *file) {
   const char *name = tri_name_at(problem, row, number);
-  if (*name != '\0')
-    fprintf(file, "%s%c", name, after);
-  else
-    fprintf(file, "%lld%c", (long long)number, after);
+  if (*name == '\0') letters_write_number(number, file);
+  while (*name != '\0') putc_unlocked(*name++, file); /* ferror tells */
+  putc_unlocked(after, file);
 }
 
-static double value_at(const tsl_problem *problem, const void *values, int64_t k) {
+/** Values are whole numbers. */
+static int64_t value_at(const tsl_problem *problem, const void *values, int64_t k) {
   const bool wide = tri_params_of(problem)->type == TSL_F64;
-  return wide ? ((const double *)values)[k] : (double)((const float *)values)[k];
+  return wide ? (int64_t)((const double *)values)[k] : (int64_t)((const float *)values)[k];
 }
 
 /** Rows of TRI_OUT and TRI_OUT_2: neighbours of a sequence, or pairs. */
@@ -46,7 +47,8 @@ static void write_pairs(const tsl_problem *problem, int64_t first, int64_t n, co
     const bool listed = p->output == TRI_THRESHOLD, paired = p->output == TRI_PAIRED;
     write_name(problem, true, listed ? out[2 * k] : first + k / each, '\t', file);
     write_name(problem, !p->two, listed ? out[2 * k + 1] : paired ? first + k : out[k], '\t', file);
-    fprintf(file, "%.0f\n", value_at(problem, values, k));
+    letters_write_number(value_at(problem, values, k), file);
+    putc_unlocked('\n', file);
   }
 }
 

@@ -80,10 +80,12 @@ tsl_err tri_other_load(const tsl_deck *deck, const tri_deck *s, int32_t format,
   tri_points other = {0};
   table_rows both = {0};
   char from[TRI_FROM];
-  TSL_TRY(tri_load(deck, &as, format, &other));
+  if (points->letters.n > 0)
+    tri_letters_other(points, &other);
+  else
+    TSL_TRY(tri_load(deck, &as, format, &other));
   TSL_TRY(check_columns(deck, points, &other));
   const table_rows *a = &other.table, *b = &points->table;
-  if (other.letters.n > 0) TSL_TRY(tri_letters_join(&other.letters, &points->letters));
   TSL_TRY(table_rows_create(a->n + b->n, a->columns, "the points of both sets", &both));
   copy_rows(&both, 0, a);
   copy_rows(&both, a->n, b);
