@@ -1,4 +1,5 @@
 /* tesela: the one place that starts and ends the program. */
+#include "bench_paper.h"
 #include "bench_share.h"
 #include "clock.h"
 #include "contract.h"
@@ -33,6 +34,9 @@ static const struct {
   const char *name, *doc;
   tsl_err (*run)(MPI_Comm comm, int argc, char **argv);
 } rank_benches[] = {
+    {"dp-paper",
+     "four dynamic programs by a plain loop, by an equation, by our engine (all devices)",
+     tsl_bench_paper},
     {"share", "best fixed share between cards and sockets, beside the plan (needs ranks)",
      tsl_bench_share},
 };

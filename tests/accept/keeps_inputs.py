@@ -340,6 +340,7 @@ def link_cases():
     suite.case("probe --csv", tables, ["probe", "--device", "cpu"])
     suite.case("bench tri-cpu --csv", tables, ["bench", "tri-cpu", "--quick"])
     suite.case("bench share --csv", tables, ["bench", "share", "deck.yaml"], 2)
+    suite.case("bench dp-paper --csv", tables, ["bench", "dp-paper", "--n", "9", "--repeat", "1"])
     suite.case("old checkpoints stay until the run is known to be good", old_checkpoints_stay_until_checked)
 
 

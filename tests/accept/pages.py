@@ -44,7 +44,20 @@ def report(name, figures, tree, ranks=2, args=()):
     page.has(*figures, *RUN_FIGURES)
     science_first(page, figures, suite.path(f"{name}.h5"))
     wall_adds_up(page, suite.path(f"{name}.h5"))
+    correlates(page, suite.path(f"{name}.h5"))
     return page
+
+
+def correlates(page, path):
+    """The picture of time against prediction says how well they go together, over the units of the file."""
+    with h5py.File(path) as file:
+        units = file["run/units"][...]
+    units = units[(units["rank"] >= 0) & (units["predicted"] > 0) & (units["measured"] > 0)]
+    a, b = units["predicted"], units["measured"]
+    varies = np.ptp(a) > 0 and np.ptp(b) > 0
+    said = f"Correlation of the two: {np.corrcoef(a, b)[0, 1]:.4f}." if varies else None
+    caption = page.caption("prediction")
+    check(said in caption if varies else "Correlation" not in caption, f"'{caption}', not '{said}'")
 
 
 def wall_adds_up(page, path):

@@ -151,8 +151,13 @@ def shares_sentence(run):
 # ---- prediction ---------------------------------------------------------------------------
 
 
+def correlation(a, b):
+    """Pearson's; None where one of them does not vary."""
+    return float(np.corrcoef(a, b)[0, 1]) if np.ptp(a) > 0 and np.ptp(b) > 0 else None
+
+
 def scatter(run):
-    """Predicted against measured time of each unit."""
+    """Predicted against measured time of each unit (xc: a group of points)."""
     chosen = run.units[(run.units["predicted"] > 0) & (run.units["measured"] > 0)]
     if len(chosen) < 2:
         return None
@@ -172,6 +177,9 @@ def scatter(run):
     chart.line([lo, hi], [lo, hi], "ink", "as predicted", thick=1.2)
     said = (f"The median unit is {percent(float(np.median(error)))} off its prediction; all units together take "
             f"{percent(abs(total))} {'more' if total > 0 else 'less'} than predicted.")
+    together = correlation(chosen["predicted"], chosen["measured"])
+    if together is not None:
+        said += f" Correlation of the two: {together:.4f}."
     if len(shown) < len(chosen):
         said += f" Drawn: {some(len(shown), 'unit')} of {number(len(chosen))}."
     return figure("prediction", "Units: predicted and measured", chart.html(), said)

@@ -146,6 +146,30 @@ done:
 
 /* ------------------------------------------------------------------------- whole */
 
+/** Where the whole table is not asked for: cut it to what the goal rests on. */
+static tsl_err cut_table(loading *l, const dp_params *p, dp_own *own) {
+  tsl_err err = TSL_OK;
+  lang_names *names = &l->equation->names;
+  const int64_t all[2] = {names->tables[0].rows, names->tables[0].cols};
+  int64_t rows = 0, cols = 0;
+  const size_t used = strlen(own->facts);
+  if (p->mode == DP_TABLE) return TSL_OK;
+  TSL_TRY(dp_needed_extent(l->recurrence, &rows, &cols));
+  if (rows == all[0] && cols == all[1]) goto done;
+  (void)snprintf(own->facts + used, sizeof own->facts - used,
+                 "the goal needs rows 0..%lld, columns 0..%lld: a table of %lld x %lld instead of "
+                 "%lld x %lld\n",
+                 (long long)rows - 1, (long long)cols - 1, (long long)rows, (long long)cols,
+                 (long long)all[0], (long long)all[1]);
+  for (int t = 0; t < names->n_tables; t++)
+    names->tables[t].rows = rows, names->tables[t].cols = cols;
+  dp_recurrence_destroy(&l->recurrence);
+  TSL_TRY(dp_recurrence_create(l->equation, (const void *const *)l->data, &l->recurrence));
+  dp_recurrence_place(l->recurrence, l->places);
+done:
+  return err;
+}
+
 /** Ask the checker; pattern, engine, depth and reach. */
 static tsl_err settle_params(loading *l, tsl_problem *problem) {
   tsl_err err = TSL_OK;
@@ -162,6 +186,7 @@ static tsl_err settle_params(loading *l, tsl_problem *problem) {
   dp_recurrence_place(l->recurrence, l->places);
   TSL_TRY(dp_depend_check(l->recurrence, (dp_pattern)l->equation->pattern, &depend));
   dp_depend_text(l->recurrence, &depend, own->facts, sizeof own->facts);
+  TSL_TRY(cut_table(l, p, own));
   TSL_TRY(dp_code_plan(l->recurrence, depend.pattern, &code));
   p->pattern = (int32_t)depend.pattern;
   p->engine = code.engine;

@@ -110,7 +110,8 @@ static const struct {
     {"bench", "usage: tesela bench NAME [options]\n"
               "\n"
               "Without NAME: the list of benchmarks of this build. NAME --help: its options.\n"
-              "`bench share` is started with mpirun or srun, the others alone.\n"},
+              "`bench share` is started with mpirun or srun, `bench dp-paper` may be, the\n"
+              "others are not.\n"},
     {"show", tsl_show_help},
 };
 enum { N_TEXTS = sizeof texts / sizeof texts[0] };

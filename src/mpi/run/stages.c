@@ -69,6 +69,8 @@ static tsl_err read_deck(tsl_session *s) {
   tsl_err err = TSL_OK;
   const tsl_options *o = s->options;
   char *text = NULL;
+  if (o->text != NULL)
+    return tsl_deck_parse(o->text, strlen(o->text), o->deck, o->sets, o->n_sets, &s->deck);
   for (int f = 0; tsl_families[f] != NULL && text == NULL; f++)
     if (tsl_families[f]->adopt != NULL) TSL_TRY(tsl_families[f]->adopt(o->deck, &text));
   if (text != NULL)

@@ -14,6 +14,7 @@ enum { TSL_MAX_SETS = 64 };
 /** Parsed options; texts point into argv. */
 typedef struct tsl_options {
   const char *deck;    /**< NULL only for subcommands that need none */
+  const char *text;    /**< the deck itself, which is no file; deck is its name; NULL: a file */
   const char *output;  /**< -o, or NULL */
   const char *trace;   /**< --trace, or NULL */
   const char *restart; /**< --restart: a checkpoint or the output's name, or NULL */

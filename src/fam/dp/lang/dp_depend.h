@@ -56,6 +56,14 @@ bool dp_reference_same(const dp_reference *reference);
 /** Does the order allow the reference wherever it is read? */
 bool dp_reference_proved(const dp_reference *reference, dp_pattern pattern);
 
+/**
+ * The first rows and columns of the table, outside which no cell matters to the goal: those up to
+ * the cells that it reads, where all offsets are proved not to lead below, or to the right; all of
+ * them where an expression asks for rows(M) or cols(M).
+ * @return TSL_ERR_INPUT: the goal reads a cell outside the table
+ */
+tsl_err dp_needed_extent(const dp_recurrence *recurrence, int64_t *rows, int64_t *cols);
+
 /** A read that an order forbids. */
 typedef struct dp_clash {
   const lang_expr *expr; /**< NULL: none */
