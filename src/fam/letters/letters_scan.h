@@ -51,7 +51,8 @@ const char *letters_skip_mark(const char *bytes, int64_t n);
 const char *letters_first(const char *bytes, int64_t n);
 
 /** Begin. Where bytes are not a file's first ones, they begin with a header, and number and record
- *  are set to the lines and records before it. @param[in] path,bytes  borrowed as long as the scan */
+ *  are set to the lines and records before it.
+ *  @param[in] path,bytes  borrowed as long as the scan */
 letters_scan letters_scan_begin(const char *path, int32_t format, const char *bytes, int64_t n);
 
 /**

@@ -158,8 +158,8 @@ tsl_err tri_letters_settle(const tsl_deck *deck, const tri_deck *s);
 tsl_err tri_letters_load(const tsl_deck *deck, const tri_deck *s, tri_points *points);
 /** How many the other set has, and where they come from. */
 void tri_letters_other(const tri_points *points, tri_points *other);
-/** Add the fields of tri_letters.h, set what params have of them, and own->work and ->letters; codes
- *  and names are the problem's then. */
+/** Add the fields of tri_letters.h, set what params have of them, and own->work and ->letters;
+ *  codes and names are the problem's then. */
 tsl_err tri_letters_add(const tsl_deck *deck, const tri_deck *s, tri_points *points,
                         tsl_problem *problem);
 
