@@ -144,7 +144,8 @@ tsl_err tsl_checkpoints_write(tsl_session *s, tsl_out *out, tsl_checkpoint_write
   if (s->rank != 0 && !k->safe) tsl_heart_saved(k->output, 0); /* rank 0 will tell */
   if (k->behind != NULL && !k->apart) go(k, true);
   if (out != NULL && s->rank == 0) tsl_out_keep(out, true);
-done:
+done: /* where another rank is lost or failed, this one's thread must not wait for leave */
+  if (err != TSL_OK && k->behind != NULL) go(k, false);
   return err;
 }
 

@@ -49,7 +49,7 @@ static bool may_commit(tsl_behind *b) {
 
 static tsl_err commit(tsl_behind *b) {
   tsl_err err = TSL_OK;
-  if (!may_commit(b)) TSL_FAIL(TSL_ERR_IO, "rows of the results are not on the disk");
+  if (!may_commit(b)) TSL_FAIL(TSL_ERR_IO, "not every rank has its part of it on the disk");
   TSL_TRY(tsl_checkpoint_commit(&b->work.writer, &b->end.bytes));
   b->work.saved(b->work.state);
 done:
