@@ -2,6 +2,7 @@
 #ifndef TEST_TRI_CPU_H
 #define TEST_TRI_CPU_H
 
+#include "cases.h"
 #include "tri_bits.h"
 #include "tri_cpu.h"
 #include "tri_pairs.h"

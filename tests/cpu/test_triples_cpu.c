@@ -1,5 +1,6 @@
 /* cpu.triples: the socket's backend gives the same bytes on every SIMD level, with any number of
  * threads and however the work is cut. What the numbers are accept.triples tests. */
+#include "cases.h"
 #include "cpu.h"
 #include "triples_fixture.h"
 
@@ -37,8 +38,8 @@ static void compare(const char *section, const char *precision) {
 int main(void) {
   write_points(331);
   for (int s = 0; triples_sections[s] != NULL; s++) {
-    compare(triples_sections[s], "fp32");
-    compare(triples_sections[s], "fp64");
+    if (case_is_mine(2 * s)) compare(triples_sections[s], "fp32");
+    if (case_is_mine(2 * s + 1)) compare(triples_sections[s], "fp64");
   }
   printf("%s\n", failures == 0 ? "all equal" : "FAILED");
   return failures != 0;
