@@ -4,6 +4,7 @@
  *   test_fractal_gpu seed  [--small]   the seed's memories, threads and sums
  *   test_fractal_gpu limits [--small]  little device memory, many units, repeated phases
  * --small: fewer and smaller images, for sanitizers. Exit status 77: no card. Bitwise equality. */
+#include "fractal_gpu.cuh"
 #include "gpu.cuh"
 #include "test_fractal_gpu.cuh"
 
@@ -208,6 +209,43 @@ done:
   return err;
 }
 
+/* Values above and below their mean, and equal to it, by both kinds of threads; V as params says. */
+template <class V> static tsl_err check_binarise(int64_t xres, int64_t yres) {
+  tsl_err err = TSL_OK;
+  const size_t count = (size_t)(xres * yres);
+  std::vector<V> values(count);
+  std::vector<uint8_t> got(count);
+  tsl_gpu_buffer image = {}, binary = {};
+  fractal_gpu w = {};
+  uint64_t sum = 0;
+  for (size_t i = 0; i < count; i++) sum += values[i] = (V)(i * 2654435761u % 1001);
+  w.p.value_type = sizeof(V) == 4 ? TSL_U32 : TSL_U16;
+  w.p.xres = xres;
+  w.p.yres = yres;
+  w.processors = 7;
+  TSL_TRY(tsl_gpu_reserve(&w.memory, &image, (int64_t)(count * sizeof(V)), "values"));
+  TSL_TRY(tsl_gpu_reserve(&w.memory, &binary, (int64_t)count, "the binarised image"));
+  TSL_CUDA_TRY(cudaMemcpy(image.data, values.data(), count * sizeof(V), cudaMemcpyHostToDevice));
+  for (w.p.threads = 0; w.p.threads < FRACTAL_N_THREADS; w.p.threads++) {
+    TSL_CUDA_TRY(cudaMemset(binary.data, 7, count));
+    TSL_TRY(
+        fractal_binarise_run(&w, image.data, (int64_t)count, sum, count, (uint8_t *)binary.data));
+    TSL_CUDA_TRY(cudaMemcpy(got.data(), binary.data, count, cudaMemcpyDeviceToHost));
+    n_checks++;
+    for (size_t i = 0; i < count; i++)
+      if (got[i] != (values[i] * count >= sum ? 255 : 0)) {
+        n_failures++;
+        fprintf(stderr, "FAIL binarise threads %d at %zu of %lld x %lld: %d\n", w.p.threads, i,
+                (long long)xres, (long long)yres, got[i]);
+        break;
+      }
+  }
+done:
+  tsl_gpu_release(&w.memory, &image);
+  tsl_gpu_release(&w.memory, &binary);
+  return err;
+}
+
 /* Every memory, threads and mean of one image. */
 template <class R>
 static tsl_err check_seed(const test_view &view, int64_t xres, int64_t yres, int64_t maxiter) {
@@ -234,6 +272,10 @@ done:
 
 static tsl_err test_seed(void) {
   tsl_err err = TSL_OK;
+  TSL_TRY(check_binarise<uint16_t>(67, 45));
+  TSL_TRY(check_binarise<uint32_t>(1, 1));
+  TSL_TRY(check_binarise<uint32_t>(1001, 333));
+  TSL_TRY(check_binarise<uint16_t>(3, 5000));
   for (int v : {0, 1, 6, 10, 12}) {
     if (small && v % 12 != 0) continue;
     TSL_TRY(check_seed<double>(test_views[v], 67, 45, 300));

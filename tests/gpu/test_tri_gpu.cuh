@@ -15,6 +15,7 @@ typedef struct tri_case {
   int map, block;
   int64_t k = 0;     /* neighbours; 0: by n */
   int64_t close = 0; /* the first so many points of TRI_RAW are almost at one place */
+  int block_rows = 0, cdp_cutoff = 0;
 } tri_case;
 
 /* Numbers in [0, 1) from a counter (splitmix64). */
@@ -67,6 +68,8 @@ template <class R> struct tri_problem_data {
     p.type = c.type;
     p.map = c.map;
     p.block = c.block;
+    p.block_rows = c.block_rows;
+    p.cdp_cutoff = c.cdp_cutoff;
     p.n = c.n;
     p.n_pad = (c.n + TRI_PAD - 1) / TRI_PAD * TRI_PAD;
     p.d = c.function == TRI_GRAVITY ? 3 : c.d;

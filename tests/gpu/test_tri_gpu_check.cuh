@@ -18,9 +18,9 @@ static void report(const tri_case *c, int cut, const char *what, int64_t place, 
                    double wanted) {
   if (n_failures++ > 40) return;
   printf(
-      "FAIL function %d output %d type %d n %lld d %lld map %d block %d cut %d: %s at %lld: %.17g, "
+      "FAIL function %d output %d type %d n %lld d %lld map %d block %d x %d cut %d: %s at %lld: %.17g, "
       "not %.17g\n",
-      c->function, c->output, c->type, (long long)c->n, (long long)c->d, c->map, c->block, cut,
+      c->function, c->output, c->type, (long long)c->n, (long long)c->d, c->map, c->block, c->block_rows, cut,
       what, (long long)place, got, wanted);
 }
 

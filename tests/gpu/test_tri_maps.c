@@ -134,7 +134,7 @@ static void run_map(visits *v, int map, int side) {
     run_flat(v, fr, t, side);
     break;
   default:
-    run_cdp(v, root, tri_cdp_leaf(m, 4 * side), side);
+    run_cdp(v, root, tri_cdp_leaf(m, 4 * side, 1), side);
   }
 }
 
@@ -176,9 +176,28 @@ static bool log2_agrees(void) {
   return true;
 }
 
+/* Rows of a leaf: the cut-off, what the levels leave, and never more than 512 leaves. */
+static bool leaves(void) {
+  static const struct {
+    int m, cutoff;
+    double depth;
+    int leaf;
+  } cases[] = {
+      {4096, 1024, 1, 1024},  {4096, 64, 1, 64},  {4096, 64, 0.25, 512}, {4096, 1024, 0, 4096},
+      {1 << 20, 64, 1, 4096}, {5000, 1, 0.5, 79}, {1, 1, 1, 1},          {0, 1, 1, 1}};
+  bool good = true;
+  for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+    const int leaf = tri_cdp_leaf(cases[k].m, cases[k].cutoff, cases[k].depth);
+    if (leaf == cases[k].leaf) continue;
+    printf("FAIL leaf of %d rows: %d, not %d\n", cases[k].m, leaf, cases[k].leaf);
+    good = false;
+  }
+  return good;
+}
+
 int main(void) {
   static const int sides[] = {8, 16, 32}, large[] = {1023, 1025, 2047, 3001, 4097};
-  bool good = ltm_ends() && log2_agrees();
+  bool good = ltm_ends() && log2_agrees() && leaves();
   for (int map = 0; map < N_MAPS; map++)
     for (int s = 0; s < 3; s++) {
       for (int m = 1; m <= 300; m++) good = exactly_once(map, m, sides[s]) && good;

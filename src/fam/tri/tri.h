@@ -85,7 +85,8 @@ enum {
   TRI_WEIGHT_BITS = 28, /**< a weight is at most 2^28 units, so that products of two fit 57 bits */
   TRI_MAX_K = 65536,    /**< neighbours per row */
   TRI_FEW_K = 1024,     /**< so many are chosen while pairs are looked at, and by searches */
-  TRI_MAX_D = 1 << 20   /**< dimensions of a point */
+  TRI_MAX_D = 1 << 20,  /**< dimensions of a point */
+  TRI_CDP_CUTOFF = 1024 /**< rows of a triangle that the map cdp does not divide, unless told */
 };
 #define TRI_MAX_N INT64_C(2147483519) /**< points: n_pad fits 31 bits */
 
@@ -96,7 +97,10 @@ typedef struct tri_params {
   int32_t type;     /**< TSL_F32 or TSL_F64: type of points, values and arithmetic */
   int32_t map;      /**< tri_map; for condensed and square on a GPU */
   int32_t block;    /**< block side B of the maps: 8, 16 or 32 */
-  int32_t bins;     /**< HISTOGRAM */
+  int32_t
+      block_rows; /**< rows of threads of a block, a divisor of B: each takes B / rows rows of its tile; 0: B */
+  int32_t cdp_cutoff; /**< map cdp: triangles of so many rows are not divided; 0: TRI_CDP_CUTOFF */
+  int32_t bins;       /**< HISTOGRAM */
   int32_t near; /**< 1: points are sorted in space and only near ones are looked at, tri_near.h */
   int32_t n_quantities;   /**< EQUATION: columns of extras, before those of vectors */
   int32_t n_vectors;      /**< SUM: columns of extras, the last ones; 0: one vector of ones */
@@ -121,6 +125,7 @@ typedef struct tri_params {
   int64_t slots;    /**< HISTOGRAM: with classes, histograms that are kept apart; else 0 */
   int64_t bias;     /**< HISTOGRAM: added to each product of weights, so that none is negative */
   double reach;     /**< HISTOGRAM of rp and pi: larger distances are not counted */
+  double cdp_depth; /**< map cdp: at most so much of log2 of the rows levels; 0: all */
   double range_lo;  /**< HISTOGRAM: first edge */
   double range_hi;  /**< HISTOGRAM: last edge, not included */
   double box[3];    /**< EUCLIDEAN_PERIODIC: period per dimension */

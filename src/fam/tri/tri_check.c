@@ -156,13 +156,25 @@ static bool keeps_own(const tsl_deck *deck, const tri_deck *s) {
   return s->function.diagonal || !tsl_deck_given(deck, "tri.function.diagonal");
 }
 
+/** Threads of a block of the maps; the words of the key block in its order. */
+static void check_block(const tri_deck *s, tri_params *p) {
+  static const struct {
+    int32_t side, rows;
+  } blocks[] = {{8, 0},  {16, 0}, {32, 0}, {8, 2},  {8, 4},  {16, 2},
+                {16, 4}, {16, 8}, {32, 2}, {32, 4}, {32, 8}, {32, 16}};
+  p->block = blocks[s->block].side;
+  p->block_rows = blocks[s->block].rows;
+  p->cdp_cutoff = (int32_t)s->cdp_cutoff;
+  p->cdp_depth = s->cdp_depth;
+}
+
 tsl_err tri_check_values(const tsl_deck *deck, const tri_deck *s, tri_params *p) {
   tsl_err err = TSL_OK;
   p->function = tri_deck_function(s);
   p->output = s->output;
   p->type = s->precision == 0 ? TSL_F32 : TSL_F64;
   p->map = s->map;
-  p->block = 8 << s->block;
+  check_block(s, p);
   p->scale = s->sphere_radius;
   p->softening = s->softening;
   p->constant = s->constant;

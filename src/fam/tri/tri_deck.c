@@ -16,7 +16,8 @@ static const char *const spacing_words[] = {"uniform", "log", NULL};
 static const char *const estimator_words[] = {"none", "natural", "landy_szalay", NULL};
 static const char *const resampling_words[] = {"jackknife", "bootstrap", NULL};
 static const char *const axes_words[] = {"value", "rp_pi", "s_mu", NULL};
-static const char *const block_words[] = {"8", "16", "32", NULL};
+static const char *const block_words[] = {"8",    "16",   "32",   "8x2",  "8x4",   "16x2", "16x4",
+                                          "16x8", "32x2", "32x4", "32x8", "32x16", NULL};
 
 #define AT(member) offsetof(tri_deck, member)
 #define IN(member) offsetof(tri_input, member)
@@ -165,7 +166,13 @@ const tsl_key tri_keys[] = {
     {"map", TSL_KEY_CHOICE, AT(map), "", 0, 0, tri_map_words, NULL, 0,
      "GPU, condensed and square: map from thread block to tile; auto (default) is the fastest."},
     {"block", TSL_KEY_CHOICE, AT(block), "", 0, 0, block_words, NULL, 0,
-     "GPU: block side of the maps other than auto; default 16."},
+     "GPU: threads of a block of the maps other than auto; default 16. 32x8: tiles of 32 x 32 "
+     "values, each thread "
+     "four rows of one."},
+    {"cdp_cutoff", TSL_KEY_INT, AT(cdp_cutoff), "", 1, INT32_MAX, NULL, NULL, 0,
+     "GPU, map cdp: triangles of so many rows launch no more kernels; default 1024."},
+    {"cdp_depth", TSL_KEY_REAL, AT(cdp_depth), "", TINY, 1, NULL, NULL, 0,
+     "GPU, map cdp: levels of launches as a part of log2 of the rows; default 1."},
     {0}};
 
 /* ----------------------------------------------------------- who uses what */
@@ -231,6 +238,10 @@ static const use uses[] = {
     {"tri.map", MATRICES, ~(EQUATIONS | TERMS | LETTERS), ANY, TSL_KEY_CHOICE, AT(map),
      TRI_MAP_AUTO},
     {"tri.block", MATRICES, ~(EQUATIONS | TERMS | LETTERS), ANY, TSL_KEY_CHOICE, AT(block), 1},
+    {"tri.cdp_cutoff", MATRICES, ~(EQUATIONS | TERMS | LETTERS), ANY, TSL_KEY_INT, AT(cdp_cutoff),
+     TRI_CDP_CUTOFF},
+    {"tri.cdp_depth", MATRICES, ~(EQUATIONS | TERMS | LETTERS), ANY, TSL_KEY_REAL, AT(cdp_depth),
+     1},
     {"tri.input.vector_columns", O(SUM), ANY, POINTS_ANY_FILE, TSL_KEY_INTS,
      AT(input.vector_columns), 0},
     {"tri.input.radius_column", ANY, RADII, POINTS_ANY_FILE, TSL_KEY_INT, AT(input.radius_column),

@@ -33,6 +33,8 @@ typedef struct tri_input {
 typedef struct tri_deck {
   tri_function_deck function;
   int32_t output, precision, search, map, block;
+  int64_t cdp_cutoff;
+  double cdp_depth;
   int64_t k, bins, min_samples;
   double threshold, sphere_radius, softening, constant, radius, mass;
   tsl_reals range, box, edges, range_2;

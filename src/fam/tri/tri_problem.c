@@ -423,6 +423,7 @@ static void tri_signature(const tsl_problem *problem, char text[96]) {
                tri_output_words[p->output], tsl_type_name((tsl_type)p->type), (long long)p->d,
                (long long)p->k, p->bins, tri_map_words[p->map], p->block, p->near ? " near" : "",
                p->two ? " two" : "", tri_has_cells(p) ? " cells" : "");
+  if (p->block_rows > 0) (void)snprintf(text + used, 96 - (size_t)used, "x%d", p->block_rows);
   if (tri_of_letters(p))
     (void)snprintf(text + used, 96 - (size_t)used, " l%lld%s", (long long)p->longest,
                    p->aligned ? " aligned" : "");

@@ -216,6 +216,33 @@ done:
   return err;
 }
 
+/* Binarising alone, on an image that lies on the card. */
+static tsl_err bench_binarise(const tri_bench_options *o, int64_t n) {
+  tsl_err err = TSL_OK;
+  fractal_bench_image b = {};
+  fractal_bench_view(&b, false, n, MAXITER);
+  TSL_TRY(fractal_bench_open(&b));
+  TSL_TRY(fractal_bench_image_run(&b));
+  for (int threads = FRACTAL_THREADS_1D; threads < FRACTAL_N_THREADS; threads++) {
+    double seconds = 0;
+    b.w->p.threads = threads;
+    TSL_TRY(fractal_bench_measure(
+        b.w, o->repeat,
+        [&]() {
+          return fractal_binarise_run(b.w, b.w->list[0].out, n * n, b.totals[FRACTAL_TOTAL_VALUES],
+                                      (uint64_t)(n * n), (uint8_t *)b.binary_device.data);
+        },
+        &seconds));
+    printf("%6lld  binarise %-3s %9.4f ms\n", (long long)n, threads_words[threads], seconds * 1e3);
+    if (o->csv != NULL)
+      (void)fprintf(o->csv, "binarise,%lld,device,%s,,%.6f,,,,,\n", (long long)n,
+                    threads_words[threads], seconds * 1e3);
+  }
+done:
+  fractal_bench_close(&b);
+  return err;
+}
+
 /* ----------------------------------------------------------------- theory */
 
 static double pearson(const double *a, const double *b, int n) {
@@ -289,6 +316,7 @@ tsl_err fractal_bench_table(const tri_bench_options *o) {
   for (int k = 0; k < o->n_n; k++) TSL_TRY(table_of(o, o->n[k]));
   TSL_TRY(bench_blocks(o, o->n[o->n_n - 1]));
   TSL_TRY(bench_means(o, o->n[o->n_n - 1]));
+  TSL_TRY(bench_binarise(o, o->n[o->n_n - 1]));
   TSL_TRY(bench_theory(o));
 done:
   return err;

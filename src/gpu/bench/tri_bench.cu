@@ -43,6 +43,42 @@ done:
   return err;
 }
 
+/* "16,32x8": sides of blocks, and rows of threads where they are fewer. */
+static tsl_err read_blocks(const char *text, tri_bench_options *o) {
+  tsl_err err = TSL_OK;
+  const char *at = text;
+  o->n_block = 0;
+  for (;; at++) {
+    char *end = NULL;
+    const long long side = strtoll(at, &end, 10);
+    const bool rows_told = end != at && *end == 'x';
+    const long long rows = rows_told ? strtoll(at = end + 1, &end, 10) : 0;
+    if ((side != 8 && side != 16 && side != 32) || end == at || rows < 0 ||
+        (rows_told && (rows < 1 || rows > side || side % rows != 0)) ||
+        (*end != '\0' && *end != ','))
+      TSL_FAIL(TSL_ERR_USAGE,
+               "--block %s: expected 8, 16, 32 or such a side and rows that divide it, as 32x8, "
+               "separated by commas",
+               text);
+    if (o->n_block == TRI_BENCH_LIST)
+      TSL_FAIL(TSL_ERR_USAGE, "--block: more than %d values", (int)TRI_BENCH_LIST);
+    o->block[o->n_block] = side;
+    o->rows[o->n_block++] = rows;
+    at = end;
+    if (*end == '\0') break;
+  }
+done:
+  return err;
+}
+
+static tsl_err read_depth(const char *text, double *depth) {
+  char *end = NULL;
+  *depth = strtod(text, &end);
+  if (end != text && *end == '\0' && *depth > 0 && *depth <= 1) return TSL_OK;
+  return tsl_fail(TSL_ERR_USAGE, __FILE__, __LINE__,
+                  "--depth %s: expected a number above 0, up to 1", text);
+}
+
 static tsl_err open_csv(const char *path, tri_bench_options *o) {
   tsl_err err = TSL_OK;
   if (o->csv != NULL) TSL_FAIL(TSL_ERR_USAGE, "--csv is given twice");
@@ -55,12 +91,13 @@ static tsl_err read_option(const char *option, const char *value, tri_bench_opti
   tsl_err err = TSL_OK;
   if (strcmp(option, "--n") == 0)
     TSL_TRY(read_list(option, value, 1, 200000, o->n, &o->n_n));
-  else if (strcmp(option, "--block") == 0) {
-    TSL_TRY(read_list(option, value, 8, 32, o->block, &o->n_block));
-    for (int b = 0; b < o->n_block; b++)
-      if (o->block[b] != 8 && o->block[b] != 16 && o->block[b] != 32)
-        TSL_FAIL(TSL_ERR_USAGE, "--block: 8, 16 or 32, not %lld", (long long)o->block[b]);
-  } else if (strcmp(option, "--d") == 0)
+  else if (strcmp(option, "--block") == 0)
+    TSL_TRY(read_blocks(value, o));
+  else if (strcmp(option, "--cutoff") == 0)
+    TSL_TRY(read_one(option, value, 1, INT32_MAX, &o->cutoff));
+  else if (strcmp(option, "--depth") == 0)
+    TSL_TRY(read_depth(value, &o->depth));
+  else if (strcmp(option, "--d") == 0)
     TSL_TRY(read_one(option, value, 2, 3, &o->d));
   else if (strcmp(option, "--repeat") == 0)
     TSL_TRY(read_one(option, value, 1, 100000, &o->repeat));

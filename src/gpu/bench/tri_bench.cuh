@@ -13,9 +13,11 @@ enum { TRI_BENCH_LIST = 32 };
 
 /** Options of a bench; a bench refuses those that it does not list in its help. */
 typedef struct tri_bench_options {
-  int64_t n[TRI_BENCH_LIST], block[TRI_BENCH_LIST];
+  int64_t n[TRI_BENCH_LIST], block[TRI_BENCH_LIST],
+      rows[TRI_BENCH_LIST]; /**< rows: 0 of a square block */
   int n_n, n_block;
-  int64_t d, repeat;
+  int64_t d, repeat, cutoff;
+  double depth;
   bool quick, help;
   FILE *csv; /**< NULL: none; closed by tri_bench_finish */
 } tri_bench_options;

@@ -295,7 +295,7 @@ static void print_help(void) {
 tsl_err triples_bench_maps(int argc, char **argv) {
   static const char *const allowed[] = {"--n", "--block", "--repeat", "--csv", NULL};
   tsl_err err = TSL_OK;
-  tri_bench_options o = {{512, 1024, 2048, 4096}, {8}, 4, 1, 3, 5, false, false, NULL};
+  tri_bench_options o = {{512, 1024, 2048, 4096}, {8}, {0}, 4, 1, 3, 5, 0, 0, false, false, NULL};
   TSL_TRY(tri_bench_options_read(argc, argv, allowed, &o));
   if (o.help) {
     print_help();

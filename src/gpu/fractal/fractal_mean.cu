@@ -93,6 +93,15 @@ static __global__ void __launch_bounds__(BLOCK)
     out[i] = (uint8_t)(image.at[i] >= edge ? 255 : 0);
 }
 
+/* A thread for each of the image's columns. */
+template <class V>
+static __global__ void __launch_bounds__(BLOCK)
+    binarise_columns_kernel(values<V> image, int64_t columns, uint32_t edge, uint8_t *out) {
+  const int64_t c = (int64_t)blockIdx.x * BLOCK + threadIdx.x;
+  if (c >= columns) return;
+  for (int64_t i = c; i < image.n; i += columns) out[i] = (uint8_t)(image.at[i] >= edge ? 255 : 0);
+}
+
 static unsigned blocks_of(const fractal_gpu *w, int64_t n) {
   const int64_t wanted = tsl_ceil_div(n, BLOCK), most = 8 * (int64_t)w->processors;
   return (unsigned)(wanted < most ? wanted : most);
@@ -222,19 +231,26 @@ done:
   return err;
 }
 
-tsl_err fractal_binarise_run(const fractal_gpu *w, const void *image, int64_t count, uint64_t sum,
-                             uint64_t total, uint8_t *out) {
+template <class V>
+static tsl_err binarise(const fractal_gpu *w, const void *image, int64_t count, uint32_t edge,
+                        uint8_t *out) {
   tsl_err err = TSL_OK;
-  /* v >= sum / total for integers v */
-  const uint32_t edge = (uint32_t)(sum / total + (sum % total != 0));
-  const values<uint32_t> wide = {(const uint32_t *)image, count};
-  const values<uint16_t> narrow = {(const uint16_t *)image, count};
-  if (fractal_is_wide(&w->p))
-    TSL_LAUNCH((binarise_kernel<uint32_t>), blocks_of(w, count), BLOCK, 0, w->stream, wide, edge,
-               out);
+  const values<V> values_of = {(const V *)image, count};
+  const int64_t columns = w->p.xres;
+  if (w->p.threads == FRACTAL_THREADS_1D)
+    TSL_LAUNCH((binarise_columns_kernel<V>), (unsigned)tsl_ceil_div(columns, BLOCK), BLOCK, 0,
+               w->stream, values_of, columns, edge, out);
   else
-    TSL_LAUNCH((binarise_kernel<uint16_t>), blocks_of(w, count), BLOCK, 0, w->stream, narrow, edge,
+    TSL_LAUNCH((binarise_kernel<V>), blocks_of(w, count), BLOCK, 0, w->stream, values_of, edge,
                out);
 done:
   return err;
+}
+
+tsl_err fractal_binarise_run(const fractal_gpu *w, const void *image, int64_t count, uint64_t sum,
+                             uint64_t total, uint8_t *out) {
+  /* v >= sum / total for integers v */
+  const uint32_t edge = (uint32_t)(sum / total + (sum % total != 0));
+  return fractal_is_wide(&w->p) ? binarise<uint32_t>(w, image, count, edge, out)
+                                : binarise<uint16_t>(w, image, count, edge, out);
 }

@@ -47,6 +47,7 @@ tsl_err tsl_gpu_probe(const tsl_device *device, tsl_figures *figures) {
   TSL_TRY(open_card(device, &card));
   TSL_TRY(probe_memory(&card, figures));
   TSL_TRY(probe_on_chip(&card, figures));
+  TSL_TRY(probe_code(&card, figures));
   TSL_TRY(probe_transfers(&card, figures));
   TSL_TRY(probe_launches(&card, figures));
 done:

@@ -26,11 +26,12 @@ struct probe_card {
   double clock;      // Hz
 };
 
-/** Append one group of figures: device memory; the chip; transfers between host and card; launches.
+/** Append groups of figures: device memory; the chip; how code is written; transfers between host and card; launches.
  *  Each waits for its kernels. @return TSL_ERR_DEVICE, TSL_ERR_DEVICE_MEMORY, TSL_ERR_MEMORY;
  *  TSL_ERR_INTERNAL: too many figures */
 tsl_err probe_memory(probe_card *card, tsl_figures *figures);
 tsl_err probe_on_chip(probe_card *card, tsl_figures *figures);
+tsl_err probe_code(probe_card *card, tsl_figures *figures);
 tsl_err probe_transfers(probe_card *card, tsl_figures *figures);
 tsl_err probe_launches(probe_card *card, tsl_figures *figures);
 
@@ -50,6 +51,21 @@ static tsl_err probe_best(probe_card *card, Launch launch, double *seconds) {
   }
 done:
   return err;
+}
+
+/** Best seconds of one launch of a kernel. */
+template <class Kernel, class... Arguments>
+static tsl_err probe_kernel(probe_card *card, double *seconds, dim3 grid, dim3 block, Kernel kernel,
+                            Arguments... arguments) {
+  return probe_best(
+      card,
+      [&]() -> tsl_err {
+        tsl_err err = TSL_OK;
+        TSL_LAUNCH(kernel, grid, block, 0, card->stream, arguments...);
+      done:
+        return err;
+      },
+      seconds);
 }
 
 #endif

@@ -103,15 +103,7 @@ static __global__ void blur_texture(float *out, cudaTextureObject_t in) {
 template <class Kernel, class... Arguments>
 static tsl_err time_kernel(probe_card *card, double *seconds, dim3 size, Kernel kernel,
                            Arguments... arguments) {
-  return probe_best(
-      card,
-      [&]() -> tsl_err {
-        tsl_err err = TSL_OK;
-        TSL_LAUNCH(kernel, size, BLOCK, 0, card->stream, arguments...);
-      done:
-        return err;
-      },
-      seconds);
+  return probe_kernel(card, seconds, size, BLOCK, kernel, arguments...);
 }
 
 static tsl_err probe_banks(probe_card *card, tsl_figures *f) {

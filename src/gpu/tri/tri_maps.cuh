@@ -174,10 +174,14 @@ TRI_MAP_FN int tri_node_half(tri_node node, int side) {
   return ((node.size + 1) / 2 + side - 1) / side * side;
 }
 
-/** Size below which a triangle is a leaf done by bb; keeps the tree within 512 leaves. */
-TRI_MAP_FN int tri_cdp_leaf(int m, int smallest) {
+/** Rows of a triangle that is a leaf done by bb: the cut-off; or what `depth` x log2(m) levels leave,
+ * 0 <= depth <= 1; or what keeps the tree within 512 leaves, whichever is most. */
+TRI_MAP_FN int tri_cdp_leaf(int m, int cutoff, double depth) {
+  const int levels = (int)(depth * log2((double)(m > 1 ? m : 1)));
+  const int by_depth = (int)(((int64_t)m + ((int64_t)1 << levels) - 1) >> levels);
   const int by_count = (int)(((int64_t)m + 255) / 256);
-  return by_count > smallest ? by_count : smallest;
+  const int most = by_count > by_depth ? by_count : by_depth;
+  return most > cutoff ? most : cutoff;
 }
 
 /** Square of a node: rows [at + half, at + size) x columns [at, at + half), a grid of tiles. */

@@ -1,20 +1,21 @@
 /* The map cdp: the kernel of a square launches the kernels of the two triangles beside it.
  * Children are fired and forgotten; the parent's grid is complete when they are, so the stream
- * waits for all of them. Compiled with relocatable device code, alone in its library. */
+ * waits for all of them. Without an output (NULL) they launch and store nothing. Compiled with
+ * relocatable device code, alone in its library. */
 #include "tri_map.cuh"
-
-enum { SMALLEST_LEAF = 1024 };
 
 /** A triangle small enough: bounding box. */
 template <int F, class R>
 static __global__ void __launch_bounds__(1024)
     cdp_leaf(tri_args<R> args, tri_target t, tri_node node, R *out) {
-  tri_cell cell =
-      tri_map_bb(blockIdx.x, blockIdx.y, threadIdx.x, threadIdx.y, blockDim.x, node.size);
-  if (cell.r < 0) return;
-  cell.r += node.at;
-  cell.c += node.at;
-  tri_store_cell<F>(args, t, cell, out);
+  if (out == NULL) return;
+  tri_map_rows([&](int ty) {
+    tri_cell cell = tri_map_bb(blockIdx.x, blockIdx.y, threadIdx.x, ty, blockDim.x, node.size);
+    if (cell.r < 0) return;
+    cell.r += node.at;
+    cell.c += node.at;
+    tri_store_cell<F>(args, t, cell, out);
+  });
 }
 
 template <int F, class R>
@@ -60,16 +61,21 @@ static __global__ void __launch_bounds__(1024)
     cdp_child<F, R>(args, t, upper, leaf, out, flag);
     cdp_child<F, R>(args, t, lower, leaf, out, flag);
   }
-  tri_store_cell<F>(
-      args, t, tri_map_square(node, blockIdx.x, blockIdx.y, threadIdx.x, threadIdx.y, side), out);
+  if (out == NULL) return;
+  tri_map_rows([&](int ty) {
+    tri_store_cell<F>(args, t, tri_map_square(node, blockIdx.x, blockIdx.y, threadIdx.x, ty, side),
+                      out);
+  });
 }
 
 template <int F, class R>
 static tsl_err tri_cdp_launch(const tri_gpu *w, const tri_target *t, R *out, int *flag) {
   tsl_err err = TSL_OK;
   const tri_args<R> args = tri_args_of<R>(w);
-  const int side = w->p.block, leaf = tri_cdp_leaf(t->m, SMALLEST_LEAF);
-  const dim3 block((unsigned)side, (unsigned)side);
+  const int side = w->p.block;
+  const int leaf = tri_cdp_leaf(t->m, w->p.cdp_cutoff > 0 ? w->p.cdp_cutoff : (int)TRI_CDP_CUTOFF,
+                                w->p.cdp_depth > 0 ? w->p.cdp_depth : 1);
+  const dim3 block = tri_map_block(&w->p);
   tri_node root;
   root.at = 0;
   root.size = t->m;

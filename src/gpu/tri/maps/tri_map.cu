@@ -82,7 +82,7 @@ template <class R> static tsl_err run(tri_gpu *w, const tri_slab *slab, R *out) 
     TSL_FAIL(TSL_ERR_INPUT, "block is %d; the maps take 8, 16 or 32", side);
   job.args = tri_args_of<R>(w);
   job.target = tri_target_of(&w->p, slab);
-  job.block = dim3((unsigned)side, (unsigned)side);
+  job.block = tri_map_block(&w->p);
   job.out = out;
   job.stream = w->stream;
   job.map = TRI_MAP_AUTO;

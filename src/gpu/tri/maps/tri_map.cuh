@@ -1,6 +1,7 @@
 /**
  * @file tri_map.cuh
- * The seed's maps as kernels: one value for each thread, blocks of B x B threads.
+ * The seed's maps as kernels: a tile of B x B values for each block of B x R threads, R a divisor of
+ * B; with R = B one value for each thread.
  * The maps run over the lower triangle of the m = b - a rows of a slab. Condensed output is an
  * upper triangle: cell (r, c) stands for the pair (b-1-r, b-1-c) there, which keeps neighbouring
  * threads on neighbouring memory. Included once for each type.
@@ -31,6 +32,20 @@ static inline tri_target tri_target_of(const tri_params *p, const tri_slab *slab
   return t;
 }
 
+/** Threads of a block. */
+static inline dim3 tri_map_block(const tri_params *p) {
+  return dim3((unsigned)p->block, (unsigned)(p->block_rows > 0 ? p->block_rows : p->block));
+}
+
+/** The rows of a tile that are this thread's; the one of a square block without a loop, which costs flat maps
+ * an eighth of their speed. */
+template <class Row> static __device__ __forceinline__ void tri_map_rows(Row row) {
+  if (blockDim.y == blockDim.x)
+    row((int)threadIdx.y);
+  else
+    for (int ty = threadIdx.y; ty < (int)blockDim.x; ty += blockDim.y) row(ty);
+}
+
 /** Compute and store the pair (i, j) of the output. */
 template <int F, class R>
 static __device__ __forceinline__ void tri_store_pair(const tri_args<R> &args, const tri_target &t,
@@ -58,10 +73,10 @@ enum { TRI_REC_DIAGONAL = -1 };
 /** Which map a kernel follows: one, or as the launch says. */
 enum { TRI_ANY_MAP = TRI_N_MAPS };
 
-/** Cell of a thread by the map. */
+/** Cell of a thread by the map, in row ty of the tile. */
 static __device__ __forceinline__ tri_cell tri_cell_at(int map, int m, int level,
-                                                       const tri_segment &segment) {
-  const int side = blockDim.x, tx = threadIdx.x, ty = threadIdx.y;
+                                                       const tri_segment &segment, int ty) {
+  const int side = blockDim.x, tx = threadIdx.x;
   const int x = blockIdx.x, y = blockIdx.y;
   switch (map) {
   case TRI_MAP_BB:
@@ -80,12 +95,12 @@ static __device__ __forceinline__ tri_cell tri_cell_at(int map, int m, int level
   }
 }
 
-/** Both cells of a thread in a block that does diagonal tiles of the flat maps. */
+/** Both cells of a thread in row ty of a block that does diagonal tiles of the flat maps. */
 template <int F, class R>
-static __device__ __forceinline__ void tri_store_diagonal(const tri_args<R> &args,
-                                                          const tri_target &t,
-                                                          const tri_segment &segment, R *out) {
-  const int side = blockDim.x, tx = threadIdx.x, ty = threadIdx.y;
+static __device__ __forceinline__ void
+tri_store_diagonal(const tri_args<R> &args, const tri_target &t, const tri_segment &segment, int ty,
+                   R *out) {
+  const int side = blockDim.x, tx = threadIdx.x;
   for (int second = 0; second < 2; second++)
     tri_store_cell<F>(args, t,
                       tri_flat_diagonal(segment, (int)blockIdx.x, tx, ty, side, t.m, second), out);
@@ -98,15 +113,17 @@ static __global__ void __launch_bounds__(1024)
     tri_map_kernel(tri_args<R> args, tri_target t, int map, int level, tri_segment segment,
                    R *out) {
   const int one = MAP == TRI_ANY_MAP ? map : MAP;
-  if (one == TRI_MAP_AUTO) {
-    const int i = t.a + (int)(blockIdx.y * blockDim.y + threadIdx.y);
-    const int j = (int)(blockIdx.x * blockDim.x + threadIdx.x) + (t.square ? 0 : t.b);
-    if (i < t.b && j < (t.square ? t.a : t.n)) tri_store_pair<F>(args, t, i, j, out);
-  } else if ((one == TRI_MAP_FR || one == TRI_MAP_FRB) && blockIdx.y == 0) {
-    tri_store_diagonal<F>(args, t, segment, out);
-  } else {
-    tri_store_cell<F>(args, t, tri_cell_at(one, t.m, level, segment), out);
-  }
+  tri_map_rows([&](int ty) {
+    if (one == TRI_MAP_AUTO) {
+      const int i = t.a + (int)(blockIdx.y * blockDim.x) + ty;
+      const int j = (int)(blockIdx.x * blockDim.x + threadIdx.x) + (t.square ? 0 : t.b);
+      if (i < t.b && j < (t.square ? t.a : t.n)) tri_store_pair<F>(args, t, i, j, out);
+    } else if ((one == TRI_MAP_FR || one == TRI_MAP_FRB) && blockIdx.y == 0) {
+      tri_store_diagonal<F>(args, t, segment, ty, out);
+    } else {
+      tri_store_cell<F>(args, t, tri_cell_at(one, t.m, level, segment, ty), out);
+    }
+  });
 }
 
 template <class R> struct tri_map_pointer {
