@@ -10,7 +10,7 @@ enum { POINTS = 128 /* rows of a tile */ };
 
 /* ---- sequences */
 
-static const int64_t LARGE_MEGABYTES = 1024; /* of what waits between strips of large tables */
+static const int64_t WAITING_BYTES = 1 << 30; /* at most, of what waits between parts of tables */
 
 typedef void (*align_kernel)(tri_letters_args, tri_paired_list, unsigned *);
 
@@ -27,25 +27,33 @@ static int64_t most_of_couples(const tri_gpu *w) {
   return std::max<int64_t>(1, std::min<int64_t>(w->p.longest, TRI_ALIGN_SHORT));
 }
 
+/* Blocks at once of a kernel of which so many are resident on a processor, when each needs so many
+ * bytes for what waits: a sixteenth of the worker's memory at most. */
+static int at_once(const tri_gpu *w, int64_t bytes, int blocks) {
+  const int64_t limit = w->memory.limit / 16;
+  const int64_t room = limit > 0 ? std::min(limit, WAITING_BYTES) : WAITING_BYTES;
+  const int64_t all = (int64_t)w->processors * std::max(blocks, 1);
+  return (int)std::max<int64_t>(1, std::min(all, room / bytes));
+}
+
 /* Couples and warps at once, and memory for what waits. */
 static tsl_err open_scores(tri_gpu *w) {
   tsl_err err = TSL_OK;
   tri_letters_state *const l = w->letters;
-  const int shared = tri_couple_shared(w->p.codes), warps = TRI_LETTERS_THREADS / 32;
-  const int64_t a_block = (int64_t)sizeof(int2) * std::max<int64_t>(w->p.longest, 1) * warps;
-  int blocks = 0, large = 0;
+  const int shared = tri_couple_shared(w->p.codes);
+  const int64_t couples = TRI_COUPLE_GROUPS * most_of_couples(w) * (int64_t)sizeof(uint2);
+  const int64_t warps = TRI_LETTERS_THREADS / 32 * std::max<int64_t>(w->p.longest, 1) *
+                        (int64_t)sizeof(int2); /* of a block */
+  int blocks = 0;
   TSL_CUDA_TRY(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, couples_kernel_of(&w->p), 32,
                                                              (size_t)shared));
-  TSL_CUDA_TRY(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&large, warps_kernel_of(&w->p),
+  l->resident = at_once(w, couples, blocks);
+  TSL_CUDA_TRY(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, warps_kernel_of(&w->p),
                                                              TRI_LETTERS_THREADS, 0));
-  l->resident = w->processors * std::max(blocks, 1);
-  l->resident_long = (int)std::min<int64_t>(
-      w->processors * std::max(large, 1), std::max<int64_t>((LARGE_MEGABYTES << 20) / a_block, 1));
-  TSL_TRY(tsl_gpu_reserve(
-      &w->memory, &l->below,
-      std::max(l->resident * TRI_COUPLE_GROUPS * most_of_couples(w) * (int64_t)sizeof(uint2),
-               l->resident_long * a_block),
-      "gaps between tiles of patterns"));
+  l->resident_long = at_once(w, warps, blocks);
+  TSL_TRY(tsl_gpu_reserve(&w->memory, &l->below,
+                          std::max(l->resident * couples, l->resident_long * warps),
+                          "gaps between tiles of patterns"));
 done:
   return err;
 }
@@ -104,7 +112,7 @@ tsl_err tri_paired_open(tri_gpu *w) {
   kernel = edit_kernel_of(&w->p, &bits);
   TSL_CUDA_TRY(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, TRI_LETTERS_THREADS,
                                                              (size_t)edit_shared(bits)));
-  l->resident = w->processors * std::max(blocks, 1);
+  l->resident = at_once(w, TRI_LETTERS_THREADS * std::max<int64_t>(each, 1), blocks);
   TSL_TRY(tsl_gpu_reserve(&w->memory, &l->below, l->resident * TRI_LETTERS_THREADS * each,
                           "differences of long sequences"));
 done:

@@ -11,10 +11,12 @@
 #include "tri_couples.cuh"
 
 enum {
-  TRI_ORDER_LARGE = 64,     /**< bins of large tables, by powers of two of their cells */
-  TRI_ORDER_PATTERNS = 129, /**< bins of the rest: letters that a tile's lanes hold, in sixteens; */
-  TRI_ORDER_TEXTS = 129,    /**< in each of these, letters of texts in sixteens */
-  TRI_ORDER_BINS = TRI_ORDER_LARGE + TRI_ORDER_PATTERNS * TRI_ORDER_TEXTS,
+  TRI_ORDER_LARGE = 64, /**< bins of large tables, by powers of two of their cells */
+  TRI_ORDER_EVEN = 128, /**< classes of lengths of the same width; behind them */
+  TRI_ORDER_PARTS = 16, /**< classes of each power of two, */
+  TRI_ORDER_POWERS = 14,
+  TRI_ORDER_CLASSES = TRI_ORDER_EVEN + TRI_ORDER_POWERS * TRI_ORDER_PARTS,
+  TRI_ORDER_BINS = TRI_ORDER_LARGE + TRI_ORDER_CLASSES * TRI_ORDER_CLASSES,
   TRI_ORDER_THREADS = 1024
 };
 
@@ -31,15 +33,24 @@ static __device__ __forceinline__ bool tri_order_large(const tri_params &p, int 
          !tri_is_narrow(m, n, &p);
 }
 
+/** The class of a length in units of 16 letters, or more; long ones first. */
+static __device__ __forceinline__ int tri_order_class(int units) {
+  const int power = 31 - __clz(max(units, 1)), at = power - 7; /* 2^7: EVEN */
+  const int part = at < 0 ? 0 : units >> (power - 4) & (TRI_ORDER_PARTS - 1); /* 2^4: PARTS */
+  const int number = at < 0 ? units : TRI_ORDER_EVEN + at * TRI_ORDER_PARTS + part;
+  return TRI_ORDER_CLASSES - 1 - min(number, TRI_ORDER_CLASSES - 1);
+}
+
+/** Patterns of scores that take as many letters of lanes, of EDIT as many words, are alike. */
 static __device__ __forceinline__ int tri_order_bin(const tri_letters_args &s, int row) {
   const int m = tri_paired_find(s, s.p.first + row).n, n = tri_paired_find(s, row).n;
   const bool scored = s.p.function != TRI_EDIT;
-  if (scored && tri_order_large(s.p, m, n)) return min(__clzll((long long)m * n), TRI_ORDER_LARGE - 1);
   const int tile = TRI_COUPLE_LANES * tri_couple_each(m);
-  const int padded = scored ? (m + tile - 1) / tile * tile / 16 : (m + 31) / 32;
-  const int pattern = min(padded, TRI_ORDER_PATTERNS - 1), text = min((n + 15) / 16, TRI_ORDER_TEXTS - 1);
-  return TRI_ORDER_LARGE + (TRI_ORDER_PATTERNS - 1 - pattern) * TRI_ORDER_TEXTS +
-         TRI_ORDER_TEXTS - 1 - text;
+  const int pattern = scored ? (m + tile - 1) / tile * tile / 16 : (m + 31) / 32;
+  if (scored && tri_order_large(s.p, m, n))
+    return min(__clzll((long long)m * n), TRI_ORDER_LARGE - 1);
+  return TRI_ORDER_LARGE + tri_order_class(pattern) * TRI_ORDER_CLASSES +
+         tri_order_class((n + 15) / 16);
 }
 
 /** Rows [a, b): of each bin, how many. */
