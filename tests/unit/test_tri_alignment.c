@@ -140,8 +140,8 @@ static void same_names(void **state) {
   assert_int_equal(same[0], -1);
 }
 
-/** q, 3000 letters, with r, 5000, beside a short pair, on a device with so much memory; q's table of
- *  directions has half a byte for each cell. */
+/** q, 3000 letters, with r, 5000, beside a short pair, on a device with so much memory; the table
+ *  of directions has half a byte for each cell. */
 static tsl_err settle(int32_t kind, int64_t memory) {
   tsl_err err = TSL_OK;
   const char text[] = "family: tri\ntri:\n  alignment: x.paf\n";
@@ -171,8 +171,9 @@ done:
  *  three quarters of what a card has beside 20 kB of sequences. */
 static void little_memory(void **state) {
   const char *const why[] = {"d.yaml:3: tri.alignment: the alignment of 'q1' with 'r1' takes ",
-                             "a card has 749", " for it beside the sequences; use sockets, or a "
-                                                "larger run.device_memory"};
+                             "a card has 749",
+                             " for it beside the sequences; use sockets, or a "
+                             "larger run.device_memory"};
   (void)state;
   MUST(settle(TSL_GPU, 0)); /* not known */
   MUST(settle(TSL_GPU, 11 << 20));
@@ -184,10 +185,8 @@ static void little_memory(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(right_ones),
-      cmocka_unit_test(other_values),
-      cmocka_unit_test(no_alignments),
-      cmocka_unit_test(same_names),
+      cmocka_unit_test(right_ones),    cmocka_unit_test(other_values),
+      cmocka_unit_test(no_alignments), cmocka_unit_test(same_names),
       cmocka_unit_test(little_memory),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

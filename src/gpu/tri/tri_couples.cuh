@@ -18,13 +18,13 @@
 
 enum {
   TRI_COUPLE_LANES = 8,
-  TRI_COUPLE_MOST = 16,                        /**< letters of a lane */
-  TRI_COUPLE_GROUPS = 32 / TRI_COUPLE_LANES,   /**< of a warp */
-  TRI_COUPLE_ITEM = 2 * TRI_COUPLE_GROUPS,     /**< pairs of a warp */
-  TRI_COUPLE_HALF = 32 * TRI_COUPLE_MOST,      /**< bytes of a letter's scores with a warp's pairs */
-  TRI_COUPLE_ROW = 2 * TRI_COUPLE_HALF,        /**< of both pairs of each couple */
+  TRI_COUPLE_MOST = 16,                      /**< letters of a lane */
+  TRI_COUPLE_GROUPS = 32 / TRI_COUPLE_LANES, /**< of a warp */
+  TRI_COUPLE_ITEM = 2 * TRI_COUPLE_GROUPS,   /**< pairs of a warp */
+  TRI_COUPLE_HALF = 32 * TRI_COUPLE_MOST,    /**< bytes of a letter's scores with a warp's pairs */
+  TRI_COUPLE_ROW = 2 * TRI_COUPLE_HALF,      /**< of both pairs of each couple */
   TRI_COUPLE_LETTERS = TRI_COUPLE_LANES * TRI_COUPLE_MOST, /**< of a tile at most */
-  TRI_SCORES_WORDS = TRI_LETTERS_SCORED / 4 + 1 /**< of a letter's scores as bytes */
+  TRI_SCORES_WORDS = TRI_LETTERS_SCORED / 4 + 1            /**< of a letter's scores as bytes */
 };
 
 /** Letters of a lane in each tile for a pattern of n letters: even, at least 4. */
@@ -59,9 +59,8 @@ static __device__ __forceinline__ int tri_couple_lane(void) {
 }
 
 /** The couple of this lane, of pairs from number `at` of the list on. */
-static __device__ __forceinline__ void tri_couple_find(const tri_letters_args &s,
-                                                       const tri_paired_list &list, int64_t at,
-                                                       tri_couple &c) {
+static __device__ __forceinline__ void
+tri_couple_find(const tri_letters_args &s, const tri_paired_list &list, int64_t at, tri_couple &c) {
 #pragma unroll
   for (int pair = 0; pair < 2; pair++) {
     c.row[pair] = at + pair < list.n ? list.rows[at + pair] : -1;
@@ -90,7 +89,8 @@ static __device__ __forceinline__ void tri_couple_table(const tri_letters_args &
 }
 
 /** Bytes k of four words into word k. */
-static __device__ __forceinline__ void tri_couple_turn(const uint32_t (&in)[4], uint32_t (&out)[4]) {
+static __device__ __forceinline__ void tri_couple_turn(const uint32_t (&in)[4],
+                                                       uint32_t (&out)[4]) {
   const uint32_t a = __byte_perm(in[0], in[1], 0x5140), b = __byte_perm(in[2], in[3], 0x5140);
   const uint32_t c = __byte_perm(in[0], in[1], 0x7362), d = __byte_perm(in[2], in[3], 0x7362);
   out[0] = __byte_perm(a, b, 0x5410), out[1] = __byte_perm(a, b, 0x7632);
@@ -179,8 +179,8 @@ tri_couple_tile(const tri_letters_args &s, const tri_couple &c, int first, bool 
     const int t = step - lane, q = step % TRI_COUPLE_LANES;
     if (lane == q) letters = coming;
     if (q == TRI_COUPLE_LANES - 1) coming = tri_couple_letters(s, c, step + 1 + lane);
-    const uint32_t both = __shfl_sync(0xffffffffu, letters, t & (TRI_COUPLE_LANES - 1),
-                                      TRI_COUPLE_LANES);
+    const uint32_t both =
+        __shfl_sync(0xffffffffu, letters, t & (TRI_COUPLE_LANES - 1), TRI_COUPLE_LANES);
     above = __shfl_up_sync(0xffffffffu, above, 1, TRI_COUPLE_LANES);
     f = __shfl_up_sync(0xffffffffu, f, 1, TRI_COUPLE_LANES);
     if (lane == 0) {
@@ -272,7 +272,8 @@ static __global__ void __launch_bounds__(32)
   tri_couple_table(s, table);
   __syncwarp();
   for (;;) {
-    const unsigned item = __shfl_sync(0xffffffffu, threadIdx.x == 0 ? atomicAdd(counter, 1u) : 0u, 0);
+    const unsigned item =
+        __shfl_sync(0xffffffffu, threadIdx.x == 0 ? atomicAdd(counter, 1u) : 0u, 0);
     const int64_t at = *list.n_large + (int64_t)item * TRI_COUPLE_ITEM;
     if (at >= list.n) return;
     tri_couple_find(s, list, at + 2 * group, c);

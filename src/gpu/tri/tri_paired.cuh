@@ -24,7 +24,7 @@ typedef struct tri_paired_list {
   const int *n_large; /**< on the card: of them, the first so many go by warps */
   int n, lo;          /**< lo: row of out[0] */
   int most;           /**< letters of the longest text of others: what waits has room for them */
-  int wide; /**< out is double, else float */
+  int wide;           /**< out is double, else float */
   void *out;
 } tri_paired_list;
 

@@ -35,7 +35,7 @@ static __device__ __forceinline__ bool tri_order_large(const tri_params &p, int 
 
 /** The class of a length in units of 16 letters, or more; long ones first. */
 static __device__ __forceinline__ int tri_order_class(int units) {
-  const int power = 31 - __clz(max(units, 1)), at = power - 7; /* 2^7: EVEN */
+  const int power = 31 - __clz(max(units, 1)), at = power - 7;                /* 2^7: EVEN */
   const int part = at < 0 ? 0 : units >> (power - 4) & (TRI_ORDER_PARTS - 1); /* 2^4: PARTS */
   const int number = at < 0 ? units : TRI_ORDER_EVEN + at * TRI_ORDER_PARTS + part;
   return TRI_ORDER_CLASSES - 1 - min(number, TRI_ORDER_CLASSES - 1);

@@ -29,7 +29,7 @@ typedef struct trace_group {
   tri_gpu *w;
   const tsl_part *part;
   int64_t lo, n;
-  int64_t letters; /* of a batch, about */
+  int64_t letters;            /* of a batch, about */
   int64_t (*spans)[TRI_SPAN]; /* [n] from malloc */
   uint32_t *operations;       /* [n_operations] from malloc */
   int64_t n_operations;
