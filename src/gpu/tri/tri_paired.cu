@@ -45,6 +45,9 @@ static tsl_err open_scores(tri_gpu *w) {
   const int64_t warps = TRI_LETTERS_THREADS / 32 * std::max<int64_t>(w->p.longest, 1) *
                         (int64_t)sizeof(int2); /* of a block */
   int blocks = 0;
+  TSL_CUDA_TRY(cudaFuncSetAttribute(couples_kernel_of(&w->p),
+                                    cudaFuncAttributePreferredSharedMemoryCarveout,
+                                    cudaSharedmemCarveoutMaxShared));
   TSL_CUDA_TRY(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, couples_kernel_of(&w->p), 32,
                                                              (size_t)shared));
   l->resident = at_once(w, couples, blocks);
