@@ -257,6 +257,19 @@ done:
   return err;
 }
 
+/* In 4 MiB of device memory alignments are made in several batches, few side by side; the largest
+ * alone takes 2 MiB. */
+static tsl_err test_paired_in_little_memory(const std::vector<int64_t> &a,
+                                            const std::vector<int64_t> &b) {
+  tsl_err err = TSL_OK;
+  const int64_t limit = device.memory_limit;
+  device.memory_limit = 4 << 20;
+  TSL_TRY(paired_case<float>(a, b, 24, 1));
+done:
+  device.memory_limit = limit;
+  return err;
+}
+
 /* Ragged lengths about words and tiles, none, one letter, a long one among short ones, and couples
  * of which one is long where the other is short; 2048 letters and more of a text. */
 static tsl_err test_paired(void) {
@@ -270,6 +283,11 @@ static tsl_err test_paired(void) {
   a[17] = b[500] = 14000, a[18] = 0, b[18] = 0, a[19] = b[19] = 1, a[20] = 257, a[21] = 1025;
   for (int codes : {4, 24, 32, 256}) TSL_TRY(paired_case<float>(a, b, codes, 1));
   for (int size : {1, 30, 1500}) TSL_TRY(paired_case<double>(a, b, 20, size));
+  TSL_TRY(test_paired_in_little_memory(a, b));
+  for (int64_t k = 0; k < 900; k++) { /* all numbers of letters and tiles of eight lanes */
+    a[(size_t)k] = (k * 37) % 400, b[(size_t)k] = (k * 101) % 300;
+  }
+  TSL_TRY(paired_case<float>(a, b, 24, 2));
   TSL_TRY(paired_case<float>(longer, beside, 5, 1));
   TSL_TRY(paired_case<double>(longer, beside, 24, 3));
   TSL_TRY(paired_case<float>({3}, {4}, 4, 1));

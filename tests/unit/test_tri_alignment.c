@@ -2,6 +2,7 @@
  * ones the run is INVALID and says which pair it is. */
 #include "must.h"
 
+#include "files.h"
 #include "letters.h"
 #include "letters_alignment.h"
 #include "tri_family.h"
@@ -139,12 +140,54 @@ static void same_names(void **state) {
   assert_int_equal(same[0], -1);
 }
 
+/** q, 3000 letters, with r, 5000, beside a short pair, on a device with so much memory; the table
+ *  of directions has half a byte for each cell. */
+static tsl_err settle(int32_t kind, int64_t memory) {
+  tsl_err err = TSL_OK;
+  const char text[] = "family: tri\ntri:\n  alignment: x.paf\n";
+  static char names[] = "r0\0r1\0q0\0q1";
+  int64_t starts[PLACES + 1] = {0, 10, 5010}, name_at[] = {0, 3, 6, 9, 12};
+  const tsl_device device = {.kind = kind, .memory_limit = memory};
+  tri_params p = {.function = TRI_LOCAL, .output = TRI_PAIRED, .two = 1, .columns = 2};
+  tri_own own = {.letters = {.n = 4, .name_at = name_at, .names = names}};
+  tsl_problem problem = {.params = &p, .own = &own, .devices = &device, .n_devices = 1};
+  tri_deck section = {.alignment = "x.paf"};
+  tsl_deck *deck = NULL;
+  p.first = FIRST, p.n = FIRST + 2, p.n_pad = PLACES;
+  for (int k = 2; k <= FIRST; k++) starts[k] = 5010;
+  starts[FIRST + 1] = 5020;
+  for (int k = FIRST + 2; k <= PLACES; k++) starts[k] = 8020;
+  problem.fields[TRI_STARTS].data = starts;
+  TSL_TRY(tsl_deck_parse(text, strlen(text), "d.yaml", NULL, 0, &deck));
+  err = tri_alignment_settle(deck, &section, &problem);
+  assert_int_equal(p.aligned, err == TSL_OK);
+done:
+  tsl_files_clear();
+  tsl_deck_destroy(&deck);
+  return err;
+}
+
+/** 3000 x 5000 cells of half a byte, and steps of lanes that wait: 7.5 MB to 8.2 MB; all of it is
+ *  three quarters of what a card has beside 20 kB of sequences. */
+static void little_memory(void **state) {
+  const char *const why[] = {"d.yaml:3: tri.alignment: the alignment of 'q1' with 'r1' takes ",
+                             "a card has 749",
+                             " for it beside the sequences; use sockets, or a "
+                             "larger run.device_memory"};
+  (void)state;
+  MUST(settle(TSL_GPU, 0)); /* not known */
+  MUST(settle(TSL_GPU, 11 << 20));
+  assert_int_equal(settle(TSL_GPU, 10000000), TSL_ERR_INPUT);
+  for (int k = 0; k < 3; k++)
+    if (strstr(tsl_err_message(), why[k]) == NULL)
+      fail_msg("'%s' is not in '%s'", why[k], tsl_err_message());
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(right_ones),
-      cmocka_unit_test(other_values),
-      cmocka_unit_test(no_alignments),
-      cmocka_unit_test(same_names),
+      cmocka_unit_test(right_ones),    cmocka_unit_test(other_values),
+      cmocka_unit_test(no_alignments), cmocka_unit_test(same_names),
+      cmocka_unit_test(little_memory),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -63,6 +63,14 @@ const char *tri_name_at(const tsl_problem *problem, bool of_row, int64_t number)
   return own->letters.names + own->letters.name_at[at];
 }
 
+/** Bytes that a rank may use for one alignment: a thread's share, or three quarters of what the
+ *  sequences leave of a card; the rest is for scores and the operations of others. */
+static int64_t room_of(const tsl_device *device, const tri_params *p, const tri_sequences *s) {
+  const int64_t held = s->starts[p->n_pad] + (p->n_pad + 1) * (int64_t)sizeof *s->starts;
+  if (device->kind == TSL_GPU) return tsl_max(0, device->memory_limit - held) / 4 * 3;
+  return device->memory_limit / tsl_max(1, device->threads);
+}
+
 static tsl_err check_memory(const tsl_deck *deck, const tsl_problem *problem) {
   tsl_err err = TSL_OK;
   const tri_params *p = tri_params_of(problem);
@@ -73,15 +81,15 @@ static tsl_err check_memory(const tsl_deck *deck, const tsl_problem *problem) {
   for (int r = 0; r < problem->n_devices; r++) {
     const tsl_device *device = &problem->devices[r];
     const bool card = device->kind == TSL_GPU;
-    const int64_t each = device->memory_limit / tsl_max(1, device->threads);
-    const int64_t bytes = most[card], *const pair = pairs[card];
+    const int64_t each = room_of(device, p, &s), bytes = most[card], *const pair = pairs[card];
     if (device->memory_limit > 0 && bytes > each)
       TSL_DECK_FAIL(deck, "tri.alignment",
-                    "the alignment of '%.80s' with '%.80s' takes %lld bytes, and a %s has %lld; "
+                    "the alignment of '%.80s' with '%.80s' takes %lld bytes, and a %s has %lld%s; "
                     "use %s, or family dp for this pair",
                     tri_name_at(problem, true, pair[0]), tri_name_at(problem, !p->two, pair[1]),
                     (long long)bytes, card ? "card" : "thread", (long long)each,
-                    card ? "sockets" : "fewer threads");
+                    card ? " for it beside the sequences" : "",
+                    card ? "sockets, or a larger run.device_memory" : "fewer threads");
   }
 done:
   return err;

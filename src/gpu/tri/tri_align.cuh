@@ -43,6 +43,10 @@ struct tri_align_two {
   static __device__ __forceinline__ V negative(int x) {
     return ((uint32_t)-x & 0xffffu) * 0x10001u;
   }
+  /** Halves do not borrow from each other. */
+  static __device__ __forceinline__ V add(V a, V b) {
+    return __viaddmax_s16x2(a, b, 0x80008000u);
+  }
   static __device__ __forceinline__ int value(V v, int pair) {
     return pair == 0 ? (int)(v & 0xffffu) : (int)(v >> 16);
   }
@@ -68,6 +72,9 @@ struct tri_align_one {
   static __device__ __forceinline__ V negative(int x) {
     return -x;
   }
+  static __device__ __forceinline__ V add(V a, V b) {
+    return a + b;
+  }
   static __device__ __forceinline__ int value(V v, int) {
     return v;
   }
@@ -89,8 +96,8 @@ typedef struct tri_align_text {
 } tri_align_text;
 
 /** A tile of the patterns: letters [first, first + TILE). */
-template <class P> struct tri_align_tile {
-  typename P::V g[TRI_ALIGN_TILE], along[TRI_ALIGN_TILE]; /**< G; gaps in the pattern */
+template <class P, int TILE = TRI_ALIGN_TILE> struct tri_align_tile {
+  typename P::V g[TILE], along[TILE]; /**< G; gaps in the pattern */
   typename P::V corner, best;
   int result[P::PAIRS]; /**< GLOBAL */
 };
@@ -123,46 +130,47 @@ static __device__ __forceinline__ void tri_align_profile(const tri_letters_args 
 }
 
 /** A letter of the text, with scores[k] of letter k of the tile: above and f come from the tile
- *  above and go to the one below. */
-template <class P, bool LOCAL, class S>
+ *  above and go to the one below. As open is not negative, a gap downwards need not come from a cell
+ *  that ends one itself: f goes from cell to cell in one instruction, beside everything else. */
+template <class P, bool LOCAL, int TILE, class S>
 static __device__ __forceinline__ void tri_align_step(const tri_params &p, const S &scores,
-                                                      tri_align_tile<P> &tile, typename P::V &above,
-                                                      typename P::V &f) {
+                                                      tri_align_tile<P, TILE> &tile,
+                                                      typename P::V &above, typename P::V &f) {
   typedef typename P::V V;
-  const V less_extend = P::negative(p.extend), gap = P::all(p.open + p.extend), entered = above;
-  V corner = tile.corner;
+  const V less_extend = P::negative(p.extend), less_gap = P::negative(p.open + p.extend);
+  const V entered = above;
+  V corner = tile.corner, from = above;
 #pragma unroll
-  for (int k = 0; k < TRI_ALIGN_TILE; k += 2) {
-    V h[2];
-#pragma unroll
-    for (int q = 0; q < 2; q++) {
-      const V left = tile.g[k + q];
-      tile.along[k + q] = P::add_max(tile.along[k + q], less_extend, left);
-      f = P::add_max(f, less_extend, above);
-      h[q] = P::max_3(P::add_max(corner, scores[k + q], tile.along[k + q]), f, LOCAL ? gap : f);
-      corner = left;
-      above = tile.g[k + q] = h[q] - gap;
-    }
-    if (LOCAL) tile.best = P::max_3(tile.best, h[0], h[1]);
+  for (int k = 0; k < TILE; k++) {
+    const V left = tile.g[k];
+    tile.along[k] = P::add_max(tile.along[k], less_extend, left);
+    f = P::add_max(f, less_extend, from);
+    const V pair = P::add_max(corner, scores[k], tile.along[k]);
+    from = LOCAL ? P::add_max(pair, less_gap, P::all(0)) : P::add(pair, less_gap);
+    tile.g[k] = P::add_max(f, less_gap, from);
+    corner = left;
+    if (LOCAL && k % 2 == 1) tile.best = P::max_3(tile.best, tile.g[k - 1], tile.g[k]);
   }
+  above = tile.g[TILE - 1];
   tile.corner = entered;
 }
 
 /** GLOBAL: the text of a table ends here, and its pattern `last` letters behind the first one. */
-template <class P>
-static __device__ __forceinline__ void tri_align_end(int pair, int last, tri_align_tile<P> &tile) {
+template <class P, int TILE>
+static __device__ __forceinline__ void tri_align_end(int pair, int last,
+                                                     tri_align_tile<P, TILE> &tile) {
 #pragma unroll
-  for (int k = 0; k < TRI_ALIGN_TILE; k++)
+  for (int k = 0; k < TILE; k++)
     if (k == last) tile.result[pair] = P::value(tile.g[k], pair) - P::RAISED;
 }
 
 /** Before the first letter of the text. */
-template <class P, bool LOCAL>
+template <class P, bool LOCAL, int TILE>
 static __device__ __forceinline__ void tri_align_begin(const tri_params &p, int first,
-                                                       tri_align_tile<P> &tile) {
+                                                       tri_align_tile<P, TILE> &tile) {
   tile.corner = tri_align_edge<P, LOCAL>(p, first);
 #pragma unroll
-  for (int k = 0; k < TRI_ALIGN_TILE; k++) {
+  for (int k = 0; k < TILE; k++) {
     tile.g[k] = tri_align_edge<P, LOCAL>(p, first + k + 1);
     tile.along[k] = tile.g[k]; /* a gap opened there: no less than one that goes on */
   }
@@ -287,7 +295,7 @@ static __global__ void __launch_bounds__(TRI_LETTERS_THREADS, 4)
     tri_align_find_rows<P>(s, o, (int)(item / across) * P::PAIRS, rows);
     const tri_align_text text = tri_align_find_text<P>(s, o, range, rows.longest, group);
     if (__syncthreads_or(text.n_words) == 0) continue;
-    tile.best = P::all(s.p.open + s.p.extend); /* LOCAL: 0, as H is raised by it */
+    tile.best = P::all(0);
 #pragma unroll
     for (int pair = 0; pair < P::PAIRS; pair++) tile.result[pair] = 0;
     for (int first = 0; first < rows.longest; first += TRI_ALIGN_TILE) {
@@ -300,8 +308,7 @@ static __global__ void __launch_bounds__(TRI_LETTERS_THREADS, 4)
     if (text.n_words == 0 || text.column < 0) continue;
 #pragma unroll
     for (int pair = 0; pair < P::PAIRS; pair++) {
-      const int score =
-          LOCAL ? P::value(tile.best, pair) - s.p.open - s.p.extend : tile.result[pair];
+      const int score = LOCAL ? P::value(tile.best, pair) : tile.result[pair];
       if (rows.row[pair] >= 0)
         o.out[(int64_t)(rows.row[pair] - o.a) * (o.c1 - o.c0) + text.column - o.c0] =
             (R)(sign * score);

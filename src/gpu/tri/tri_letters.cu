@@ -115,17 +115,21 @@ done:
   return err;
 }
 
+/* The letters go by pinned memory: of a million pairs they are most of what a card waits for. */
 static tsl_err upload_sequences(tri_gpu *w) {
   tsl_err err = TSL_OK;
   tri_letters_state *const l = w->letters;
   const tri_sequences s = tri_sequences_of(w->problem);
   const tsl_field *scores = &w->problem->fields[TRI_SCORES];
   const int64_t letters = s.starts[w->p.n_pad], word = sizeof(uint32_t);
+  tsl_gpu_stage stage = {};
+  TSL_TRY(tsl_gpu_stage_create(&stage));
   TSL_TRY(tsl_gpu_reserve(&w->memory, &l->codes, letters + word, "letters")); /* read by words */
-  TSL_TRY(upload(w, &l->codes, s.codes, letters, "letters"));
+  TSL_TRY(tsl_gpu_send(&stage, s.codes, letters, l->codes.data, w->stream));
   TSL_TRY(upload(w, &l->starts, s.starts, (w->p.n_pad + 1) * 8, "starts of sequences"));
   TSL_TRY(upload(w, &l->scores, scores->data, tsl_field_count(scores) * 4, "scores"));
 done:
+  tsl_gpu_stage_destroy(&stage);
   return err;
 }
 

@@ -1,12 +1,11 @@
 /**
  * @file tri_paired.cuh
- * Row k with column k of two sets of sequences on a card: output PAIRED. A thread has one pair, or
- * two where scores fit 16 bits, with patterns and texts of their own; a warp's pairs come from a
- * list in which those of like lengths are neighbours. Of large tables a warp has one
- * (tri_warp.cuh). The tables of threads are those of all pairs (tri_align.cuh, tri_letters.cuh);
- * what differs is where the letters come from: each thread reads its own sequences, scores are
- * looked up in a table in shared memory, and of EDIT a pattern lies there as planes, bit b of each
- * letter's code in plane b.
+ * Row k with column k of two sets of sequences on a card: output PAIRED. A warp's pairs come from a
+ * list in which those of like lengths are neighbours (tri_paired_order.cuh). Scores of alignments:
+ * eight lanes have two pairs (tri_couples.cuh); of tables that are large, or do not fit 16 bits, a
+ * warp has one (tri_warp.cuh). EDIT: a thread has a pair, by the tables of all pairs
+ * (tri_letters.cuh); what differs is where the letters come from: each thread reads its own
+ * sequences, and a pattern lies in shared memory as planes, bit b of each letter's code in plane b.
  */
 #ifndef TSL_GPU_TRI_PAIRED_CUH
 #define TSL_GPU_TRI_PAIRED_CUH
@@ -21,10 +20,11 @@ enum {
 
 /** Pairs of a launch. */
 typedef struct tri_paired_list {
-  const int *rows; /**< [n] -1: none */
-  int n, lo;       /**< lo: row of out[0] */
-  int most; /**< letters of the longest text, a multiple of 4: what waits has room for them */
-  int wide; /**< out is double, else float */
+  const int *rows;    /**< [n] */
+  const int *n_large; /**< on the card: of them, the first so many go by warps */
+  int n, lo;          /**< lo: row of out[0] */
+  int most;           /**< letters of the longest text of others: what waits has room for them */
+  int wide;           /**< out is double, else float */
   void *out;
 } tri_paired_list;
 
@@ -64,136 +64,14 @@ static __device__ __forceinline__ void tri_paired_put(const tri_paired_list &lis
     ((float *)list.out)[row - list.lo] = (float)value;
 }
 
-/* ---- alignments */
-
-/** Scores of a letter of each text with the letters of a tile. */
-template <class P> struct tri_paired_scores {
-  const int *scores[P::PAIRS]; /**< of the text's letter with each of the pattern */
-  const uint32_t (&tile)[P::PAIRS][TRI_ALIGN_TILE / 4];
-
-  __device__ __forceinline__ typename P::V operator[](int k) const {
-    int score[P::PAIRS];
-#pragma unroll
-    for (int pair = 0; pair < P::PAIRS; pair++)
-      score[pair] = scores[pair][tile[pair][k / 4] >> 8 * (k % 4) & 255];
-    return P::scores(score);
-  }
-};
-
-/** A thread's pairs, a source of tri_align_through. */
-template <class P> struct tri_align_of_pairs {
-  const tri_letters_args &s;
-  const int *table; /**< [LD][LD] of a text's letter with a pattern's */
-  int row[P::PAIRS];
-  tri_paired_sequence pattern[P::PAIRS], text[P::PAIRS];
-  uint32_t tile[P::PAIRS][TRI_ALIGN_TILE / 4], four[P::PAIRS];
-
-  __device__ __forceinline__ tri_align_of_pairs(const tri_letters_args &args, const int *scores)
-      : s(args), table(scores) {
-  }
-
-  /** Pairs number `at` of the list and, where two go together, the next. */
-  __device__ __forceinline__ void find(const tri_paired_list &list, int at) {
-#pragma unroll
-    for (int pair = 0; pair < P::PAIRS; pair++) {
-      row[pair] = at + pair < list.n ? list.rows[at + pair] : -1;
-      pattern[pair].start = text[pair].start = pattern[pair].n = text[pair].n = 0;
-      if (row[pair] < 0) continue;
-      pattern[pair] = tri_paired_find(s, s.p.first + row[pair]);
-      text[pair] = tri_paired_find(s, row[pair]);
-    }
-  }
-  __device__ __forceinline__ int most(const tri_paired_sequence (&of)[P::PAIRS]) const {
-    return max(of[0].n, of[P::PAIRS - 1].n);
-  }
-  __device__ __forceinline__ int n_words() const {
-    return (most(text) + TRI_LETTERS_PACKED - 1) / TRI_LETTERS_PACKED;
-  }
-  __device__ __forceinline__ int longest() const {
-    return most(pattern);
-  }
-  __device__ __forceinline__ int letters(int pair) const {
-    return pattern[pair].n;
-  }
-  __device__ __forceinline__ int ends(int pair) const {
-    return text[pair].n;
-  }
-
-  /** The patterns' letters from `first` on. */
-  __device__ __forceinline__ void load(int first) {
-#pragma unroll
-    for (int pair = 0; pair < P::PAIRS; pair++)
-#pragma unroll
-      for (int k = 0; k < TRI_ALIGN_TILE / 4; k++)
-        tile[pair][k] = tri_paired_four(s, pattern[pair], first + 4 * k);
-  }
-  __device__ __forceinline__ void begin() {
-  }
-  __device__ __forceinline__ void take(int w) {
-#pragma unroll
-    for (int pair = 0; pair < P::PAIRS; pair++)
-      four[pair] = tri_paired_four(s, text[pair], w * TRI_LETTERS_PACKED);
-  }
-  __device__ __forceinline__ tri_paired_scores<P> scores(int q) const {
-    tri_paired_scores<P> scores = {{}, tile};
-#pragma unroll
-    for (int pair = 0; pair < P::PAIRS; pair++)
-      scores.scores[pair] = table + (int)(four[pair] >> 8 * q & 255) * TRI_SCORES_LD;
-    return scores;
-  }
-};
-
-/** Scores raised as tri_align_profile has them, a row for each letter of a text; all threads. */
-static __device__ __forceinline__ void tri_paired_table(const tri_letters_args &s, int *table) {
-  const int codes = s.n_codes, gap = s.p.open + s.p.extend, least = min(s.p.least, 0);
-  for (int e = (int)threadIdx.x; e < (codes + 1) * (codes + 1); e += TRI_LETTERS_THREADS) {
-    const int b = e / (codes + 1), a = e % (codes + 1);
-    const bool none = a == codes || b == codes;
-    table[b * TRI_SCORES_LD + a] = gap + (none ? least : s.scores[a * codes + b]);
-  }
-}
+/* ---- scores of alignments; those of small tables: tri_couples.cuh */
 
 /** One of a sequence with an empty one; what the tables of others are begun with. */
 static __device__ __forceinline__ int tri_paired_empty(const tri_params &p, int m, int n) {
   return p.function == TRI_LOCAL || m + n == 0 ? 0 : -(p.open + (m + n) * p.extend);
 }
 
-/** Warps take pairs from a common counter. */
-template <class P, bool LOCAL>
-static __global__ void __launch_bounds__(TRI_LETTERS_THREADS, 4)
-    tri_paired_align(tri_letters_args s, tri_paired_list list, unsigned *counter) {
-  typedef typename P::V V;
-  __shared__ int table[TRI_SCORES_LD * TRI_SCORES_LD];
-  const int lane = (int)threadIdx.x % 32, sign = s.p.similar ? -1 : 1;
-  V *const waiting =
-      (V *)s.below + (int64_t)blockIdx.x * list.most * 2 * TRI_LETTERS_THREADS + threadIdx.x;
-  tri_paired_table(s, table);
-  __syncthreads();
-  for (;;) {
-    const unsigned item = __shfl_sync(0xffffffffu, lane == 0 ? atomicAdd(counter, 1u) : 0u, 0);
-    const int64_t at = ((int64_t)item * 32 + lane) * P::PAIRS;
-    if (at - lane * P::PAIRS >= list.n) return;
-    tri_align_of_pairs<P> pairs(s, table);
-    tri_align_tile<P> tile;
-    pairs.find(list, (int)min(at, (int64_t)list.n));
-    tile.best = P::all(s.p.open + s.p.extend);
-#pragma unroll
-    for (int pair = 0; pair < P::PAIRS; pair++)
-      tile.result[pair] = tri_paired_empty(s.p, pairs.letters(pair), pairs.ends(pair));
-    for (int first = 0; first < pairs.longest(); first += TRI_ALIGN_TILE) {
-      pairs.load(first);
-      tri_align_through<P, LOCAL>(s.p, pairs, first, waiting, tile);
-    }
-#pragma unroll
-    for (int pair = 0; pair < P::PAIRS; pair++) {
-      const int score =
-          LOCAL ? P::value(tile.best, pair) - s.p.open - s.p.extend : tile.result[pair];
-      if (pairs.row[pair] >= 0) tri_paired_put(list, pairs.row[pair], sign * score);
-    }
-  }
-}
-
-/** Tables too large for a thread: a warp has a pair. */
+/** Large tables: a warp has a pair. */
 template <bool LOCAL>
 static __global__ void __launch_bounds__(TRI_LETTERS_THREADS)
     tri_paired_warps(tri_letters_args s, tri_paired_list list, unsigned *counter) {
@@ -204,7 +82,7 @@ static __global__ void __launch_bounds__(TRI_LETTERS_THREADS)
   __syncthreads();
   for (;;) {
     const unsigned k = __shfl_sync(0xffffffffu, lane == 0 ? atomicAdd(counter, 1u) : 0u, 0);
-    if (k >= (unsigned)list.n) return;
+    if (k >= (unsigned)*list.n_large) return;
     const int row = list.rows[k];
     tri_warp_pair t = tri_warp_pair_of<true, LOCAL>(s, s.p.first + row, row);
     tri_warp_best best;

@@ -29,6 +29,7 @@ typedef struct trace_group {
   tri_gpu *w;
   const tsl_part *part;
   int64_t lo, n;
+  int64_t letters;            /* of a batch, about */
   int64_t (*spans)[TRI_SPAN]; /* [n] from malloc */
   uint32_t *operations;       /* [n_operations] from malloc */
   int64_t n_operations;
@@ -116,7 +117,7 @@ static int64_t list_items(const trace_group *g, int64_t from, std::vector<trace_
                           std::vector<tri_trace_pair> &pairs) {
   const tri_sequences s = tri_sequences_of(g->w->problem);
   int64_t letters = 0;
-  for (int64_t k = from; k < g->n && letters < LETTERS_OF_BATCH; k++) {
+  for (int64_t k = from; k < g->n && letters < g->letters; k++) {
     int64_t place[2];
     tri_kept_pair(&g->w->p, g->lo, g->part, k, place);
     const int64_t n = tri_sequence_length(&s, place[0]), m = tri_sequence_length(&s, place[1]);
@@ -173,6 +174,12 @@ done:
   return err;
 }
 
+/* Letters whose operations take a sixteenth of what the card has left. */
+static int64_t letters_of_batch(const tri_gpu *w) {
+  const int64_t most = LETTERS_OF_BATCH, limit = w->memory.limit;
+  return limit > 0 ? std::min(most, (limit - w->memory.used) / 64) : most;
+}
+
 /* @param[in,out] from  the first pair, then that of the next batch */
 static tsl_err run_batch(trace_group *g, int64_t *from) {
   tsl_err err = TSL_OK;
@@ -206,7 +213,7 @@ tsl_err tri_traceback_rows_run(tri_gpu *w, int64_t lo, int64_t hi, tsl_part *par
   tsl_err err = TSL_OK;
   trace_group g = {};
   const int field = tri_spans_of(&w->p);
-  g.w = w, g.part = part, g.lo = lo;
+  g.w = w, g.part = part, g.lo = lo, g.letters = std::max<int64_t>(letters_of_batch(w), 1);
   TSL_CUDA_TRY(cudaStreamSynchronize(w->stream)); /* the pairs are on the host */
   g.n = tri_kept_pairs(&w->p, lo, hi, part);
   part->list[field] = part->list[field + 1] = tsl_list{NULL, 0};
