@@ -33,8 +33,8 @@
 #define TSL_CPU_DP_CPU_PARTITION_H
 
 #include "dp_cpu.h"
-#include "dp_cpu_loops.h"
 #include "dp_kernels.h"
+#include "rna_weights.h"
 
 enum { PART_HIGH = 200 };
 
@@ -73,17 +73,8 @@ typedef struct partition_number {
 
 struct dp_cpu_partition {
   dp_cpu cpu;
-  double beta; /**< 1 / kT, per 0.01 kcal/mol */
   int64_t posts, tiles, columns;
-  rna_exact *energy;
-  dp_partition_costs costs;
-  uint8_t *around, *letters; /**< letters[-AROUND..] are readable */
-  double small[7];           /**< energies of hairpins by size */
-  double *sizes;             /**< weights of larger ones, [column - row + 2 DP_SIDE] */
-  double *near;              /**< [DP_FOLD_NEAR][KEYS][KEYS] */
-  int32_t *key;              /**< [columns] */
-  double *lists;             /**< [N_LISTS][COMBOS][columns] */
-  double base;               /**< u */
+  rna_weights w;
   double *table[PART_TABLES];
   double *side[PART_SIDES];
   int32_t *exponent;            /**< [tiles of the triangle] */
@@ -113,7 +104,7 @@ static inline int32_t partition_e(const dp_cpu_partition *f, int64_t i, int64_t 
 
 static inline const double *partition_list(const dp_cpu_partition *f, fold_list list, int letter,
                                            int neighbour, int64_t column) {
-  return f->lists + loops_place(f->columns, list, letter, neighbour) + column;
+  return f->w.lists + loops_place(f->columns, list, letter, neighbour) + column;
 }
 
 /** Products for tile (i, j) over tiles k in [k0, k1), which are finished. */

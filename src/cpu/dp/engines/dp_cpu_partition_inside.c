@@ -42,8 +42,9 @@ void partition_window(const dp_cpu_partition *f, partition_scratch *s, const fol
   double *plain = &s->window[DP_FOLD_PLAIN][r][at];
   for (int q = 0; q < n; q++) plain[q] = v[q] * scale;
   for (int k = 0; k < DP_FOLD_PLAIN; k++)
-    f->cpu.kernels->partition_times(plain, partition_list(f, kinds[k], f->letters[a], neighbour, b),
-                                    1, n, &s->window[k][r][at]);
+    f->cpu.kernels->partition_times(plain,
+                                    partition_list(f, kinds[k], f->w.letters[a], neighbour, b), 1,
+                                    n, &s->window[k][r][at]);
 }
 
 static const fold_list inner[] = {INNER_GENERIC, INNER_ONE, INNER_TWO_THREE, INNER_BULGE};
@@ -59,7 +60,7 @@ static void put_around(const dp_cpu_partition *f, partition_scratch *s, int64_t 
   for (int64_t r = 0; r < DP_FOLD_LD; r++) {
     const int64_t row = i + r / DP_SIDE, a = i * DP_SIDE + r, inside = r % DP_SIDE * DP_SIDE;
     if (a >= f->posts) return;
-    const int before = f->letters[a - 1];
+    const int before = f->w.letters[a - 1];
     if (row < j)
       partition_window(f, s, inner, r, 0, a, before, j * DP_SIDE - DP_FOLD_HALO, DP_FOLD_HALO,
                        partition_at(f, PART_V, row, j - 1) + inside + DP_SIDE - DP_FOLD_HALO,
@@ -97,25 +98,22 @@ static void raise_as_around(dp_cpu_partition *f, int64_t i, int64_t j) {
 /** Hairpins whose letters may have energies of their own. */
 static void add_small_hairpins(const dp_cpu_partition *f, int64_t a, int64_t column, double scale,
                                double *v) {
-  static const int which[] = {3, 4, 6};
-  for (int k = 0; k < 3; k++) {
-    const int64_t q = a + which[k] + 2 - column;
-    if (q < 0 || q >= DP_SIDE || column + q >= f->posts) continue;
-    const double energy = rna_exact_hairpin(f->energy, f->small, f->letters + a, which[k]);
-    if (energy < RNA_HIGH) v[q] += exp(-energy * f->beta) * scale;
+  for (int k = 0; k < RNA_WEIGHTS_HAIRPINS; k++) {
+    const int64_t q = a + rna_weights_hairpin[k] + 2 - column;
+    if (q >= 0 && q < DP_SIDE) v[q] += f->w.hairpins[k * f->columns + a] * scale;
   }
 }
 
 /** V of row a: hairpins, multiloops, loops of two pairs. */
 static void run_row(const dp_cpu_partition *f, partition_scratch *s, int64_t i, int64_t j, int r) {
   const int64_t a = i * DP_SIDE + r, column = j * DP_SIDE;
-  const int x = f->letters[a], after = f->letters[a + 1], key = loops_key(f->letters + a, 1);
+  const int x = f->w.letters[a], after = f->w.letters[a + 1], key = loops_key(f->w.letters + a, 1);
   const double one = partition_power(-(int64_t)partition_e(f, i, j));
-  const double *sizes = f->sizes + 2 * DP_SIDE + column - a;
+  const double *sizes = f->w.sizes + 2 * DP_SIDE + column - a;
   const double *hairpin = partition_list(f, OUTER_HAIRPIN, x, after, column);
   const double *closing = partition_list(f, OUTER_MULTI, x, after, column);
   double *v = partition_at(f, PART_V, i, j) + r * DP_SIDE;
-  dp_partition_row t = {.step = 1, .costs = &f->costs, .sum = v};
+  dp_partition_row t = {.step = 1, .costs = &f->w.costs, .sum = v};
   for (int q = 0; q < DP_SIDE; q++)
     v[q] = sizes[q] * hairpin[q] * one + closing[q] * s->split[r + 1][q];
   add_small_hairpins(f, a, column, one, v);
@@ -123,11 +121,11 @@ static void run_row(const dp_cpu_partition *f, partition_scratch *s, int64_t i, 
   for (int k = 0; k < DP_FOLD_PLAIN; k++)
     t.own[k] = partition_list(f, (fold_list)(OUTER_GENERIC + k), x, after, column);
   for (int k = 0; k < DP_FOLD_NEAR; k++) {
-    t.near[k] = f->near + ((int64_t)k * KEYS + key) * KEYS;
-    t.key[k] = f->key + column;
+    t.near[k] = f->w.near + ((int64_t)k * KEYS + key) * KEYS;
+    t.key[k] = f->w.key + column;
   }
   f->cpu.kernels->partition_row(&t);
-  partition_window(f, s, inner, r, DP_FOLD_HALO, a, f->letters[a - 1], column, DP_SIDE, v, 1);
+  partition_window(f, s, inner, r, DP_FOLD_HALO, a, f->w.letters[a - 1], column, DP_SIDE, v, 1);
 }
 
 /** S, R and M of row r. @param[in,out] rest  [DP_SIDE] R of the row below, of this row */
@@ -136,7 +134,7 @@ static void join_row(const dp_cpu_partition *f, partition_scratch *s, int64_t i,
   const int64_t a = i * DP_SIDE + r, column = j * DP_SIDE;
   const int columns = (int)tsl_min(f->posts - column, DP_SIDE), first = i < j ? 0 : r + 1;
   const dp_kernels *kernels = f->cpu.kernels;
-  const double *stem = partition_list(f, STEM, f->letters[a], f->letters[a - 1], column);
+  const double *stem = partition_list(f, STEM, f->w.letters[a], f->w.letters[a - 1], column);
   const double *v = partition_at(f, PART_V, i, j) + r * DP_SIDE;
   const double *jj = partition_at(f, PART_STEM, j, j);
   double *one = partition_at(f, PART_STEM, i, j), *all = partition_at(f, PART_STEMS, i, j);
@@ -152,9 +150,9 @@ static void join_row(const dp_cpu_partition *f, partition_scratch *s, int64_t i,
              scale_of(f, i, j - 1, i, j);
   }
   for (int q = first; q < columns; q++) {
-    before = f->base * before + stem[q] * v[q];
+    before = f->w.base * before + stem[q] * v[q];
     one[r * DP_SIDE + q] = before;
-    rest[q] = f->base * rest[q] + before;
+    rest[q] = f->w.base * rest[q] + before;
   }
   for (int q = first; q < columns; q++) {
     s->split[r][q + 1] = row[q];
@@ -211,7 +209,8 @@ void partition_inside_join(dp_cpu_partition *f, int64_t i, int64_t j) {
 /* ------------------------------------------------------------------ the exterior */
 
 static const double *exterior_list(const dp_cpu_partition *f, int64_t a, int64_t column) {
-  return partition_list(f, EXTERIOR, f->letters[a], a > 0 ? f->letters[a - 1] : MISSING, column);
+  return partition_list(f, EXTERIOR, f->w.letters[a], a > 0 ? f->w.letters[a - 1] : MISSING,
+                        column);
 }
 
 /** Numbers of a stretch near 1. */
