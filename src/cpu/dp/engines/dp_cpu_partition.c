@@ -23,7 +23,7 @@ void dp_cpu_partition_begin(dp_cpu_partition *f) {
       memset(f->table[k] + t * DP_SIDE * DP_SIDE, 0, DP_SIDE * DP_SIDE * sizeof(double));
     for (int k = 0; k < PART_SIDES; k++)
       memset(f->side[k] + t * DP_SIDE, 0, DP_SIDE * sizeof(double));
-    f->exponent[t] = -PART_HIGH;
+    f->exponent[t] = -RNA_WEIGHTS_HIGH;
   }
   for (int64_t k = 0; k < f->columns; k++) f->prefix[k] = f->suffix[k] = 0;
   for (int64_t k = 0; k < f->tiles; k++) f->prefix_e[k] = f->suffix_e[k] = 0;

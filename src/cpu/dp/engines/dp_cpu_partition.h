@@ -25,9 +25,9 @@
  * row, oS of its first column.
  *
  * Scaling: a tile holds its sums times 2^-e, those outside times 2^e, with an exponent e for each
- * tile, so that its largest number is near 2^PART_HIGH. Scaling by powers of two is exact: there is
- * no factor to be guessed, and nothing overflows however long the sequence is. Numbers within a
- * tile differ by what 128 letters can give, 2^730 at most with measured energies.
+ * tile, so that its largest number is near 2^RNA_WEIGHTS_HIGH. Scaling by powers of two is exact:
+ * there is no factor to be guessed, and nothing overflows however long the sequence is. Numbers
+ * within a tile differ by what 128 letters can give, 2^730 at most with measured energies.
  */
 #ifndef TSL_CPU_DP_CPU_PARTITION_H
 #define TSL_CPU_DP_CPU_PARTITION_H
@@ -35,8 +35,6 @@
 #include "dp_cpu.h"
 #include "dp_kernels.h"
 #include "rna_weights.h"
-
-enum { PART_HIGH = 200 };
 
 /** Tables of tiles. */
 typedef enum partition_table {
@@ -74,7 +72,7 @@ typedef struct partition_number {
 struct dp_cpu_partition {
   dp_cpu cpu;
   int64_t posts, tiles, columns;
-  rna_weights w;
+  rna_weights w; /**< w.base: u */
   double *table[PART_TABLES];
   double *side[PART_SIDES];
   int32_t *exponent;            /**< [tiles of the triangle] */
@@ -126,8 +124,5 @@ void partition_suffix(dp_cpu_partition *f, int64_t i);
 void partition_window(const dp_cpu_partition *f, partition_scratch *s, const fold_list kinds[4],
                       int64_t r, int at, int64_t a, int neighbour, int64_t b, int n,
                       const double *v, double scale);
-
-/** 2^e. */
-double partition_power(int64_t e);
 
 #endif

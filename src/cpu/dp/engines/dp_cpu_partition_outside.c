@@ -18,13 +18,13 @@ void partition_outside_meet(dp_cpu_partition *f, int64_t i, int64_t j, const int
     turn(partition_at(f, PART_STEM, j, k), turned);
     f->cpu.kernels->partition_meet(
         partition_at(f, PART_OUT_D, i, k), turned, partition_at(f, PART_OUT_D, i, j),
-        partition_power(e - partition_e(f, i, k) + partition_e(f, j, k)));
+        rna_weights_power(e - partition_e(f, i, k) + partition_e(f, j, k)));
   }
   for (int64_t k = above[0]; k < above[1]; k++) { /* oS += M(k, i)' oD(k, j) */
     turn(partition_at(f, PART_STEMS, k, i), turned);
     f->cpu.kernels->partition_meet(
         turned, partition_at(f, PART_OUT_D, k, j), partition_at(f, PART_OUT_V, i, j),
-        partition_power(e - partition_e(f, k, j) + partition_e(f, k, i)));
+        rna_weights_power(e - partition_e(f, k, j) + partition_e(f, k, i)));
   }
 }
 
@@ -34,7 +34,7 @@ static const fold_list outer[] = {OUTER_GENERIC, OUTER_ONE, OUTER_TWO_THREE, OUT
 
 /** 2^(exponent of (i, j) - that of a tile): numbers outside are scaled the other way. */
 static double scale_of(const dp_cpu_partition *f, int64_t k, int64_t l, int64_t i, int64_t j) {
-  return partition_power((int64_t)partition_e(f, i, j) - partition_e(f, k, l));
+  return rna_weights_power((int64_t)partition_e(f, i, j) - partition_e(f, k, l));
 }
 
 /** Rows above tile (i, j) and columns behind it. Row 0 of the windows is row -DP_FOLD_HALO. */
@@ -63,7 +63,7 @@ static void run_splits(const dp_cpu_partition *f, const partition_scratch *s, in
                        int r, const double *jj, double *rest) {
   const int64_t a = i * DP_SIDE + r, column = j * DP_SIDE;
   double *row = partition_at(f, PART_OUT_D, i, j) + r * DP_SIDE;
-  const double of_jj = partition_power(partition_e(f, j, j));
+  const double of_jj = rna_weights_power(partition_e(f, j, j));
   const double *closing =
       a > 0 ? partition_list(f, OUTER_MULTI, f->w.letters[a - 1], f->w.letters[a], column + 1)
             : NULL;
@@ -83,7 +83,7 @@ static void run_splits(const dp_cpu_partition *f, const partition_scratch *s, in
 static void run_stems(const dp_cpu_partition *f, int64_t i, int64_t j, int r, const double *rest,
                       double *stem) {
   const double *ii = partition_at(f, PART_STEMS, i, i), *d = partition_at(f, PART_OUT_D, i, j);
-  const double of_ii = partition_power(partition_e(f, i, i));
+  const double of_ii = rna_weights_power(partition_e(f, i, i));
   double behind = j + 1 < f->tiles ? partition_side_at(f, PART_OUT_STEM_COLUMN, i, j + 1)[r] *
                                          scale_of(f, i, j + 1, i, j)
                                    : 0;
@@ -97,9 +97,9 @@ static void run_pairs(const dp_cpu_partition *f, partition_scratch *s, int64_t i
                       const double *stem, double *v) {
   const int64_t a = i * DP_SIDE + r, column = j * DP_SIDE;
   const int x = f->w.letters[a], before = f->w.letters[a - 1];
-  const double scale =
-      f->prefix[a] / f->whole.m *
-      partition_power((int64_t)f->prefix_e[i] + f->suffix_e[j] + partition_e(f, i, j) - f->whole.e);
+  const double scale = f->prefix[a] / f->whole.m *
+                       rna_weights_power((int64_t)f->prefix_e[i] + f->suffix_e[j] +
+                                         partition_e(f, i, j) - f->whole.e);
   const double *ends = partition_list(f, EXTERIOR, x, a > 0 ? before : MISSING, column);
   const double *stems = partition_list(f, STEM, x, before, column);
   dp_partition_row t = {.step = -1, .costs = &f->w.costs, .sum = v};

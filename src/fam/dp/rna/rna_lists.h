@@ -5,6 +5,8 @@
 #ifndef TSL_FAM_DP_RNA_LISTS_H
 #define TSL_FAM_DP_RNA_LISTS_H
 
+#include "fn.h"
+
 #include <stdint.h>
 
 enum {
@@ -47,12 +49,12 @@ typedef enum fold_list {
 } fold_list;
 
 /** Place of a list's value for a row with these letters. */
-static inline int64_t loops_place(int64_t columns, fold_list list, int letter, int neighbour) {
+TSL_FN int64_t loops_place(int64_t columns, fold_list list, int letter, int neighbour) {
   return ((int64_t)list * COMBOS + 6 * letter + neighbour) * columns;
 }
 
 /** Four letters, by a step of 1 or -1, as one number. */
-static inline int loops_key(const uint8_t *s, int step) {
+TSL_FN int loops_key(const uint8_t *s, int step) {
   return 125 * s[0] + 25 * s[step] + 5 * s[2 * step] + s[3 * step];
 }
 

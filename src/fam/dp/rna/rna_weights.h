@@ -7,13 +7,17 @@
 #define TSL_FAM_DP_RNA_WEIGHTS_H
 
 #include "error.h"
+#include "fn.h"
 #include "rna_energy.h"
 #include "rna_lists.h"
+
+#include <math.h>
 
 TSL_C_BEGIN
 
 enum {
   RNA_WEIGHTS_TILE = 64,   /**< side of the tiles in which columns and rows are */
+  RNA_WEIGHTS_HIGH = 200,  /**< exponent of the largest number of a tile */
   RNA_WEIGHTS_HAIRPINS = 3 /**< sizes of hairpins whose letters decide */
 };
 
@@ -57,6 +61,11 @@ void rna_weights_clear(rna_weights *w);
 int rna_weights_parts(void);
 /** Fill one. Threads: others may fill others meanwhile. */
 void rna_weights_fill(rna_weights *w, int part);
+
+/** 2^e; far from 1 it is 0 or infinite. */
+TSL_FN double rna_weights_power(int64_t e) {
+  return ldexp(1.0, e > 4000 ? 4000 : e < -4000 ? -4000 : (int)e);
+}
 
 /** -kT ln(m 2^e) in kcal/mol. */
 double rna_weights_ensemble(const rna_weights *w, double m, int32_t e);
