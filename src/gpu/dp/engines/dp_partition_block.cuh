@@ -157,7 +157,7 @@ template <int STEP> struct dp_part_block {
 
   /* ---- loops of two pairs */
 
-  /** Sum over a row of the window: the other pair has n1 letters before it, from to to - 1 behind. */
+  /** A row of the window, where the other pair has n1 letters before it. */
   struct other {
     const double *sums, *adds; /* from the column of this pair on */
   };
