@@ -102,6 +102,7 @@ static tsl_err upload_weights(dp_partition *w, const rna_weights_input *in) {
   rna_weights *x = &w->w;
   const int64_t f64 = sizeof(double), n = in->posts - 1;
   dp_part_args *g = &w->args;
+  rna_weights kept = {};
   TSL_TRY(rna_weights_open(in, x));
   for (int k = 0; k < rna_weights_parts(); k++) rna_weights_fill(x, k);
   TSL_TRY(upload(w, &w->letters, x->letters, n, 2 * DP_PART));
@@ -123,6 +124,10 @@ static tsl_err upload_weights(dp_partition *w, const rna_weights_input *in) {
   memcpy(g->near_letters, dp_fold_near, sizeof dp_fold_near);
   memcpy(g->hairpin_letters, rna_weights_hairpin, sizeof rna_weights_hairpin);
   g->posts = (int)x->posts, g->tiles = (int)x->tiles, g->columns = (int)x->columns;
+  kept.beta = x->beta;
+  kept.posts = x->posts, kept.tiles = x->tiles, kept.columns = x->columns;
+  rna_weights_clear(x);
+  *x = kept;
 done:
   return err;
 }

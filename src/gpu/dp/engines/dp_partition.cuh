@@ -95,7 +95,7 @@ struct dp_part_args {
 /** The worker. */
 struct dp_partition {
   dp_card *card; /**< not owned */
-  rna_weights w; /**< posts, tiles, columns, beta; lists are given back after open */
+  rna_weights w; /**< posts, tiles, columns and beta alone: lists are on the card */
   dp_part_args args;
   tsl_gpu_buffer table[PART_TABLES], side[PART_SIDES];
   tsl_gpu_buffer exponent, prefix, suffix, prefix_e, suffix_e, whole;
