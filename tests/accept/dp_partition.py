@@ -143,6 +143,17 @@ def same_bytes(letters, mode):
             check(contents(file.filename) == first, f"{ranks} ranks differ, mode {mode}")
 
 
+def on_cards(letters):
+    for mode in ("recover", "table", "value"):
+        with solve(letters, mode) as file:
+            first = contents(file.filename)
+        for device, ranks in (("gpu", None), ("gpu,cpu", 2)):
+            tree = tree_of(letters, mode)
+            tree["run"]["device"] = device
+            with suite.result(tree, ranks=ranks) as file:
+                check(contents(file.filename) == first, f"{device} differs, mode {mode}")
+
+
 def same_levels(letters):
     with solve(letters) as file:
         first = contents(file.filename)
@@ -157,10 +168,11 @@ def same_levels(letters):
                 raise
 
 
-def goes_on(letters):
+def goes_on(letters, device="cpu"):
     """Killed in the sweep outside, after the four stages inside, and restarted on another number of ranks."""
-    tree = tree_of(letters, "recover")
-    found = go_on_after_kill(suite, tree, "stopped", 2, 3, each=0.3, saves=5)
+    tree, ranks = tree_of(letters, "recover"), (2, 3) if device == "cpu" else (1, 1)
+    tree["run"]["device"] = device
+    found = go_on_after_kill(suite, tree, f"stopped_{device}", *ranks, each=0.3, saves=5)
     with solve(letters, "recover") as whole:
         compare_contents("partition", found, contents(whole.filename))
 
@@ -224,13 +236,6 @@ def refused(keys, *words):
         check(word in run.err, f"'{word}' is not in: {run.err}")
 
 
-def no_card():
-    tree = tree_of("GGGAAACCC")
-    tree["run"]["device"] = "gpu"
-    run = suite.run(["run", suite.deck("card", tree), "-q", "-o", suite.path("card.h5")])
-    check(run.status == 2 and "dp.problem" in run.err and "run.device=cpu" in run.err, run.tail())
-
-
 def main():
     with open(os.path.join(TOP, "tests", "accept", "dp_partition_truth.json"), encoding="ascii") as file:
         truth = json.load(file)
@@ -256,7 +261,9 @@ def main():
     suite.case("recovery elsewhere", refused, {"mode": "recover", "recover": "host"}, "dp.recover", "not used")
     suite.case("memory", refused, {"mode": "recover", "memory": "64 KiB", "a": {"random": 500}}, "dp.memory")
     if " gpu0 " in suite.run(["devices"]).out:
-        suite.case("a card", no_card)
+        for n in (5, 256, 900):
+            suite.case(f"{n} letters on a card, and with a socket beside it", on_cards, letters[:n])
+        suite.case("a card, stopped and restarted", goes_on, letters, "gpu")
     suite.end()
 
 

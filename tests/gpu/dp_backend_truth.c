@@ -300,15 +300,172 @@ static double fold_goal(const tsl_problem *problem, const double *table) {
   return goal;
 }
 
+/* ---- sums over structures, and derivatives of the whole by each sum, from outside in */
+
+typedef struct sums {
+  const rna_exact *e;
+  const double *sizes;
+  double kt;
+  int64_t n;        /* letters */
+  uint8_t *letters; /* readable from -1 on and behind the last one */
+  /* [posts][posts]: ends pair; one stem that begins at a; one or more; and their derivatives */
+  long double *closed, *stem, *stems, *by_closed, *by_stem, *by_stems;
+  long double *left, *by_left; /* [posts] letters 0..b-1 */
+} sums;
+
+static int64_t cell(const sums *f, int64_t a, int64_t b) {
+  return a * (f->n + 1) + b;
+}
+
+static long double boltzmann(const sums *f, double energy) {
+  return energy < RNA_HIGH ? expl(-(long double)energy / f->kt) : 0;
+}
+
+static long double of_stem(const sums *f, int64_t a, int64_t b) {
+  const uint8_t *s = f->letters;
+  const int pair = rna_pair(s[a], s[b - 1]);
+  return pair == 0 ? 0 : boltzmann(f, rna_exact_multi_stem(f->e, pair, s[a - 1], s[b]));
+}
+
+static long double of_multiloop(const sums *f, int64_t a, int64_t b) {
+  const uint8_t *s = f->letters;
+  const int turned = rna_pair(s[b - 1], s[a]);
+  return turned == 0 ? 0
+                     : boltzmann(f, f->e->multi_closing +
+                                        rna_exact_multi_stem(f->e, turned, s[b - 2], s[a + 1]));
+}
+
+static long double of_exterior(const sums *f, int64_t a, int64_t b) {
+  const uint8_t *s = f->letters;
+  const int pair = rna_pair(s[a], s[b - 1]);
+  return pair == 0 ? 0
+                   : boltzmann(f, rna_exact_exterior_stem(f->e, pair, a > 0 ? s[a - 1] : -1,
+                                                          b < f->n ? s[b] : -1));
+}
+
+/** All loops between a pair and one inside: sums of them, or back: derivatives. */
+static long double of_loops(const sums *f, int64_t a, int64_t b, long double back) {
+  const uint8_t *s = f->letters;
+  long double sum = 0;
+  for (int64_t p = a + 1; p < b && p - a - 1 <= RNA_LOOP; p++)
+    for (int64_t q = b - 2; q > p && p - a - 1 + b - 2 - q <= RNA_LOOP; q--) {
+      if (f->closed[cell(f, p, q + 1)] == 0) continue;
+      const long double w =
+          boltzmann(f, rna_exact_interior(f->e, s + a, (int)(p - a - 1), s + q, (int)(b - 2 - q)));
+      sum += w * f->closed[cell(f, p, q + 1)];
+      f->by_closed[cell(f, p, q + 1)] += w * back;
+    }
+  return sum;
+}
+
+static void sum_inside(const sums *f, int64_t a, int64_t b) {
+  const uint8_t *s = f->letters;
+  const long double free_one = boltzmann(f, f->e->multi_base);
+  long double alone = 1, more = 0;
+  if (b - a >= RNA_HAIRPIN + 2 && rna_pair(s[a], s[b - 1]) != 0) {
+    for (int64_t k = a + 2; k < b - 1; k++)
+      more += f->stems[cell(f, a + 1, k)] * f->stem[cell(f, k, b - 1)];
+    f->closed[cell(f, a, b)] = boltzmann(f, rna_exact_hairpin(f->e, f->sizes, s + a, b - a - 2)) +
+                               of_loops(f, a, b, 0) + of_multiloop(f, a, b) * more;
+  }
+  f->stem[cell(f, a, b)] =
+      f->closed[cell(f, a, b)] * of_stem(f, a, b) + free_one * f->stem[cell(f, a, b - 1)];
+  for (int64_t k = a; k < b; k++, alone *= free_one)
+    f->stems[cell(f, a, b)] += (alone + f->stems[cell(f, a, k)]) * f->stem[cell(f, k, b)];
+}
+
+static void sum_outside(const sums *f, int64_t a, int64_t b) {
+  const uint8_t *s = f->letters;
+  const long double free_one = boltzmann(f, f->e->multi_base), by = f->by_stems[cell(f, a, b)];
+  long double alone = 1;
+  for (int64_t k = a; k < b; k++, alone *= free_one) {
+    f->by_stem[cell(f, k, b)] += by * (alone + f->stems[cell(f, a, k)]);
+    f->by_stems[cell(f, a, k)] += by * f->stem[cell(f, k, b)];
+  }
+  f->by_closed[cell(f, a, b)] += f->by_stem[cell(f, a, b)] * of_stem(f, a, b);
+  f->by_stem[cell(f, a, b - 1)] += f->by_stem[cell(f, a, b)] * free_one;
+  if (f->closed[cell(f, a, b)] == 0 || rna_pair(s[a], s[b - 1]) == 0) return;
+  const long double back = f->by_closed[cell(f, a, b)], loop = back * of_multiloop(f, a, b);
+  (void)of_loops(f, a, b, back);
+  for (int64_t k = a + 2; k < b - 1; k++) {
+    f->by_stems[cell(f, a + 1, k)] += loop * f->stem[cell(f, k, b - 1)];
+    f->by_stem[cell(f, k, b - 1)] += loop * f->stems[cell(f, a + 1, k)];
+  }
+}
+
+static void sum_exterior(const sums *f) {
+  f->left[0] = 1;
+  for (int64_t b = 1; b <= f->n; b++) {
+    f->left[b] = f->left[b - 1];
+    for (int64_t a = 0; a < b; a++)
+      f->left[b] += f->left[a] * f->closed[cell(f, a, b)] * of_exterior(f, a, b);
+  }
+  f->by_left[f->n] = 1 / f->left[f->n]; /* of the logarithm */
+  for (int64_t b = f->n; b > 0; b--) {
+    f->by_left[b - 1] += f->by_left[b];
+    for (int64_t a = 0; a < b; a++) {
+      f->by_left[a] += f->by_left[b] * f->closed[cell(f, a, b)] * of_exterior(f, a, b);
+      f->by_closed[cell(f, a, b)] += f->by_left[b] * f->left[a] * of_exterior(f, a, b);
+    }
+  }
+}
+
+/** @param[out] table  [n][n] probabilities. @return the energy of the ensemble */
+static double sum_all(const tsl_problem *problem, double *table) {
+  const int64_t n = dp_params_of(problem)->n, cells = (n + 1) * (n + 1);
+  uint8_t *around = letters_of(problem);
+  long double *all = calloc((size_t)(6 * cells + 2 * (n + 1)), sizeof *all);
+  const sums f = {problem->fields[DP_B].data,
+                  problem->fields[DP_C].data,
+                  100 * dp_params_of(problem)->kt,
+                  n,
+                  around + 1,
+                  all,
+                  all + cells,
+                  all + 2 * cells,
+                  all + 3 * cells,
+                  all + 4 * cells,
+                  all + 5 * cells,
+                  all + 6 * cells,
+                  all + 6 * cells + n + 1};
+  for (int64_t d = 1; d <= n; d++)
+    for (int64_t a = 0; a + d <= n; a++) sum_inside(&f, a, a + d);
+  memset(f.by_closed, 0, (size_t)cells * sizeof *all);
+  sum_exterior(&f);
+  for (int64_t d = n; d > 0; d--)
+    for (int64_t a = 0; a + d <= n; a++) {
+      sum_outside(&f, a, a + d);
+      table[a * n + a + d - 1] =
+          (double)(f.closed[cell(&f, a, a + d)] * f.by_closed[cell(&f, a, a + d)]);
+    }
+  const double energy = n > 0 ? (double)(-f.kt / 100 * logl(f.left[n])) : 0;
+  free(all);
+  free(around);
+  return energy;
+}
+
+static void fill_partition(const truth *x) {
+  (void)sum_all(x->problem, x->t);
+}
+
+static double partition_goal(const tsl_problem *problem) {
+  const int64_t n = dp_params_of(problem)->n;
+  double *table = calloc((size_t)(n * n) + 1, sizeof *table);
+  const double goal = sum_all(problem, table);
+  free(table);
+  return goal;
+}
+
 double *dp_truth_table(const tsl_problem *problem, int64_t *rows, int64_t *columns) {
   static void (*const fill[DP_N_PROBLEMS])(const truth *) = {
-      NULL,        fill_binomial,  fill_sack,      fill_sack,     fill_allotment,
-      fill_stages, fill_sequences, fill_sequences, fill_affine,   fill_affine,
-      fill_dtw,    fill_triangle,  fill_triangle,  fill_triangle, fill_fold};
+      NULL,           fill_binomial,  fill_sack,   fill_sack,     fill_allotment, fill_stages,
+      fill_sequences, fill_sequences, fill_affine, fill_affine,   fill_dtw,       fill_triangle,
+      fill_triangle,  fill_triangle,  fill_fold,   fill_partition};
   truth x = {.problem = problem, .p = dp_params_of(problem)};
   const bool edge = dp_has_boundary(x.p);
   x.rows = x.p->engine == DP_INTERVAL ? dp_posts(x.p) : x.p->n + edge;
   x.columns = x.p->engine == DP_INTERVAL ? dp_posts(x.p) : x.p->m + edge;
+  if (x.p->problem == DP_PARTITION) x.rows = x.columns = x.p->n;
   x.t = calloc((size_t)(x.rows * x.columns) + 1, sizeof *x.t);
   fill[x.p->problem](&x);
   *rows = x.rows, *columns = x.columns;
@@ -333,6 +490,7 @@ double dp_truth_goal(const tsl_problem *problem, const double *table) {
   const int64_t rows = p->engine == DP_INTERVAL ? dp_posts(p) : p->n + edge;
   const int64_t columns = p->engine == DP_INTERVAL ? dp_posts(p) : p->m + edge;
   if (p->problem == DP_FOLD) return fold_goal(problem, table);
+  if (p->problem == DP_PARTITION) return partition_goal(problem);
   double goal = table[(p->engine == DP_INTERVAL ? 1 : rows) * columns - 1];
   if (p->problem == DP_LOCAL)
     for (int64_t k = 0; k < rows * columns; k++) goal = fmax(goal, table[k]);

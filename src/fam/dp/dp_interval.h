@@ -17,6 +17,16 @@ TSL_C_BEGIN
  */
 void dp_tree_sums(const dp_params *p, const void *keys, const void *gaps, void *high, void *low);
 
+/** Values that a box has of the field table: dp_region's. */
+static inline int64_t dp_interval_values(const dp_params *p, const dp_box *box) {
+  int64_t rows = box->hi[0] - box->lo[0], columns = box->hi[1] - box->lo[1];
+  if (p->problem == DP_PARTITION) { /* letters, not posts: the last row and column 0 are missing */
+    rows -= box->hi[0] > p->n;
+    columns -= box->lo[1] == 0;
+  }
+  return p->problem == DP_PARTITION && box->lo[2] == 0 ? 0 : rows * columns;
+}
+
 /** Values of the edge of a box (dp.h). */
 static inline int64_t dp_interval_edge_values(const dp_params *p, const tsl_unit *u) {
   enum { SIDE = 64 };

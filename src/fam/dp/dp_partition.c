@@ -16,17 +16,6 @@ static const double gas_constant = 1.98717e-3, zero_celsius = 273.15;
 
 /* ---- input */
 
-static tsl_err check_devices(const tsl_deck *deck, const tsl_problem *problem) {
-  tsl_err err = TSL_OK;
-  for (int r = 0; r < problem->n_devices; r++)
-    if (problem->devices[r].kind == TSL_GPU)
-      TSL_DECK_FAIL(
-          deck, "dp.problem",
-          "partition is computed on sockets, not on cards; run with --set run.device=cpu");
-done:
-  return err;
-}
-
 tsl_err dp_load_partition(const tsl_deck *deck, dp_deck *s, tsl_problem *problem) {
   tsl_err err = TSL_OK;
   dp_params *p = problem->params;
@@ -37,7 +26,6 @@ tsl_err dp_load_partition(const tsl_deck *deck, dp_deck *s, tsl_problem *problem
   rna_exact *energy = NULL;
   double *sizes = NULL;
   char *path = NULL, about[512], shown[104];
-  TSL_TRY(check_devices(deck, problem));
   TSL_TRY(dp_load_sequence(deck, &ask, problem, &own->a, &p->n));
   p->m = p->n;
   p->threshold = s->threshold;

@@ -41,13 +41,18 @@ static const dp_band_engine *engine_of(const dp_params *p) {
   return dp_ready_of(p)->affine ? &dp_engine_align : &dp_engine_grid;
 }
 
+static const dp_triangle_engine *triangle_engine_of(const dp_params *p) {
+  return p->problem == DP_FOLD        ? &dp_engine_fold
+         : p->problem == DP_PARTITION ? &dp_engine_partition
+                                      : &dp_engine_triangle;
+}
+
 static tsl_err open_engine(dp_worker *w, const tsl_device *device) {
   if (w->dp.c.p->problem == DP_RECURRENCE)
     return dp_recur_card_open(&w->card, w->dp.c.problem, device->capability, &w->recur);
   if (w->dp.c.p->engine == DP_ROWS) return dp_gpu_rows_open(w);
   if (w->dp.c.p->engine == DP_INTERVAL)
-    return dp_boxes_open(&w->dp.boxes, &w->dp.c,
-                         w->dp.c.p->problem == DP_FOLD ? &dp_engine_fold : &dp_engine_triangle);
+    return dp_boxes_open(&w->dp.boxes, &w->dp.c, triangle_engine_of(w->dp.c.p));
   dp_bands_open(&w->dp.bands, &w->dp.c, engine_of(w->dp.c.p),
                 dp_gpu_bands_overlap(w->dp.c.p) ? 2 : 1);
   return TSL_OK;

@@ -59,7 +59,7 @@ static dp_box box_of(const tsl_unit *u) {
 }
 
 static int64_t bytes_of(const dp_boxes *boxes, const dp_box *box) {
-  return (box->hi[0] - box->lo[0]) * (box->hi[1] - box->lo[1]) * boxes->c->bytes;
+  return dp_interval_values(boxes->c->p, box) * boxes->c->bytes;
 }
 
 static int64_t bytes_of_last(const dp_boxes *boxes, int64_t lo, int64_t hi) {

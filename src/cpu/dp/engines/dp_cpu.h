@@ -297,19 +297,12 @@ typedef struct dp_cpu_interval_input {
 
 /* ---- sums over structures */
 
-typedef struct dp_cpu_partition_input {
-  int64_t posts;          /**< letters + 1 */
-  const uint8_t *letters; /**< [posts - 1] A C G U 0..3, others above */
-  const struct rna_exact_energy *energy;
-  const double *sizes; /**< [posts] energies of hairpins by size */
-  double kt;           /**< of the temperature, in 0.01 kcal/mol */
-} dp_cpu_partition_input;
-
+struct rna_weights_input;
 /** Sums over the structures of letters between two posts, and outside (dp_cpu_partition.h). */
 typedef struct dp_cpu_partition dp_cpu_partition;
 
 /** Open and begin; the input is copied. Memory: 20 posts^2 bytes. */
-tsl_err dp_cpu_partition_open(const dp_cpu *cpu, const dp_cpu_partition_input *in,
+tsl_err dp_cpu_partition_open(const dp_cpu *cpu, const struct rna_weights_input *in,
                               dp_cpu_partition **out);
 /** Forget all sums. */
 void dp_cpu_partition_begin(dp_cpu_partition *f);

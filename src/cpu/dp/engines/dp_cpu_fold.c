@@ -2,8 +2,8 @@
 #include "dp_cpu_fold.h"
 
 #include "dp_cpu_interval.h"
-#include "dp_cpu_loops.h"
 #include "integers.h"
+#include "rna_lists.h"
 
 #include <omp.h>
 #include <string.h>
@@ -25,7 +25,8 @@ static int32_t least(int32_t a, int32_t b) {
 #define LOOPS_NUMBER int32_t
 #define LOOPS_WEIGHT(f, energy) least(energy, RNA_FORBIDDEN)
 #define LOOPS_NEVER RNA_FORBIDDEN
-#include "dp_cpu_loops_fill.h"
+#define LOOPS_TILE DP_SIDE
+#include "rna_lists_fill.h"
 
 /* ------------------------------------------------------------------ opening */
 
@@ -69,7 +70,9 @@ tsl_err dp_cpu_fold_open(const dp_cpu *cpu, const dp_cpu_interval_input *in, dp_
   *f->energy = *in->energy;
   TSL_TRY(take_letters(f, in->letters));
   TSL_TRY(take_tables(f));
-  fill_all(f, in->sizes);
+  fill_short(f, in->sizes);
+#pragma omp parallel for schedule(dynamic) num_threads(cpu->threads)
+  for (int k = 0; k < LOOPS_PARTS; k++) fill_part(f, k);
   *out = f;
   f = NULL;
 done:

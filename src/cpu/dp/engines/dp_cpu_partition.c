@@ -4,20 +4,10 @@
 #include "dp_cpu_interval.h"
 #include "integers.h"
 
-#include <math.h>
+#include <assert.h>
 #include <string.h>
 
-static double weight(const dp_cpu_partition *f, double energy) {
-  return energy >= RNA_HIGH ? 0 : exp(-energy * f->beta);
-}
-
-#define RNA(name) rna_exact_##name
-#define RNA_NUMBER double
-#define LOOPS dp_cpu_partition
-#define LOOPS_NUMBER double
-#define LOOPS_WEIGHT(f, energy) weight(f, energy)
-#define LOOPS_NEVER 0
-#include "dp_cpu_loops_fill.h"
+static_assert((int)RNA_WEIGHTS_TILE == (int)DP_SIDE, "tiles");
 
 /* ------------------------------------------------------------------ opening */
 
@@ -33,7 +23,7 @@ void dp_cpu_partition_begin(dp_cpu_partition *f) {
       memset(f->table[k] + t * DP_SIDE * DP_SIDE, 0, DP_SIDE * DP_SIDE * sizeof(double));
     for (int k = 0; k < PART_SIDES; k++)
       memset(f->side[k] + t * DP_SIDE, 0, DP_SIDE * sizeof(double));
-    f->exponent[t] = -PART_HIGH;
+    f->exponent[t] = -RNA_WEIGHTS_HIGH;
   }
   for (int64_t k = 0; k < f->columns; k++) f->prefix[k] = f->suffix[k] = 0;
   for (int64_t k = 0; k < f->tiles; k++) f->prefix_e[k] = f->suffix_e[k] = 0;
@@ -53,32 +43,25 @@ static tsl_err take_tables(dp_cpu_partition *f) {
   TSL_TRY(tsl_alloc(f->columns, sizeof(double), what, (void **)&f->suffix));
   TSL_TRY(tsl_alloc(f->tiles, sizeof(int32_t), what, (void **)&f->prefix_e));
   TSL_TRY(tsl_alloc(f->tiles, sizeof(int32_t), what, (void **)&f->suffix_e));
-  TSL_TRY(tsl_alloc(f->columns, sizeof(int32_t), what, (void **)&f->key));
-  TSL_TRY(tsl_alloc(f->columns + 2 * DP_SIDE, sizeof(double), what, (void **)&f->sizes));
-  TSL_TRY(tsl_alloc(f->columns * N_LISTS * COMBOS, sizeof(double), what, (void **)&f->lists));
-  TSL_TRY(tsl_alloc((int64_t)DP_FOLD_NEAR * KEYS * KEYS, sizeof(double), what, (void **)&f->near));
   TSL_TRY(tsl_alloc(f->cpu.threads, sizeof *f->scratch, what, (void **)&f->scratch));
 done:
   return err;
 }
 
-tsl_err dp_cpu_partition_open(const dp_cpu *cpu, const dp_cpu_partition_input *in,
+tsl_err dp_cpu_partition_open(const dp_cpu *cpu, const rna_weights_input *in,
                               dp_cpu_partition **out) {
   tsl_err err = TSL_OK;
   dp_cpu_partition *f = NULL;
   *out = NULL;
   TSL_TRY(tsl_alloc(1, sizeof *f, "sums over structures", (void **)&f));
   f->cpu = *cpu;
-  f->beta = 1 / in->kt;
-  f->posts = in->posts;
-  f->tiles = (in->posts + DP_SIDE - 1) / DP_SIDE;
-  f->columns = (f->tiles + 1) * DP_SIDE;
-  TSL_TRY(tsl_alloc(1, sizeof *f->energy, "energies", (void **)&f->energy));
-  *f->energy = *in->energy;
-  TSL_TRY(take_letters(f, in->letters));
+  TSL_TRY(rna_weights_open(in, &f->w));
+  f->posts = f->w.posts;
+  f->tiles = f->w.tiles;
+  f->columns = f->w.columns;
   TSL_TRY(take_tables(f));
-  f->base = weight(f, f->energy->multi_base);
-  fill_all(f, in->sizes);
+#pragma omp parallel for schedule(dynamic) num_threads(cpu->threads)
+  for (int k = 0; k < rna_weights_parts(); k++) rna_weights_fill(&f->w, k);
   dp_cpu_partition_begin(f);
   *out = f;
   f = NULL;
@@ -92,8 +75,8 @@ void dp_cpu_partition_close(dp_cpu_partition **partition) {
   if (f == NULL) return;
   for (int k = 0; k < PART_TABLES; k++) tsl_free(f->table[k]);
   for (int k = 0; k < PART_SIDES; k++) tsl_free(f->side[k]);
-  TSL_FREE_ALL(f->energy, f->around, f->sizes, f->near, f->key, f->lists, f->exponent, f->prefix,
-               f->suffix, f->prefix_e, f->suffix_e, f->scratch, f);
+  rna_weights_clear(&f->w);
+  TSL_FREE_ALL(f->exponent, f->prefix, f->suffix, f->prefix_e, f->suffix_e, f->scratch, f);
   *partition = NULL;
 }
 

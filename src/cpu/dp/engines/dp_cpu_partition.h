@@ -25,18 +25,16 @@
  * row, oS of its first column.
  *
  * Scaling: a tile holds its sums times 2^-e, those outside times 2^e, with an exponent e for each
- * tile, so that its largest number is near 2^PART_HIGH. Scaling by powers of two is exact: there is
- * no factor to be guessed, and nothing overflows however long the sequence is. Numbers within a
- * tile differ by what 128 letters can give, 2^730 at most with measured energies.
+ * tile, so that its largest number is near 2^RNA_WEIGHTS_HIGH. Scaling by powers of two is exact:
+ * there is no factor to be guessed, and nothing overflows however long the sequence is. Numbers
+ * within a tile differ by what 128 letters can give, 2^730 at most with measured energies.
  */
 #ifndef TSL_CPU_DP_CPU_PARTITION_H
 #define TSL_CPU_DP_CPU_PARTITION_H
 
 #include "dp_cpu.h"
-#include "dp_cpu_loops.h"
 #include "dp_kernels.h"
-
-enum { PART_HIGH = 200 };
+#include "rna_weights.h"
 
 /** Tables of tiles. */
 typedef enum partition_table {
@@ -73,17 +71,8 @@ typedef struct partition_number {
 
 struct dp_cpu_partition {
   dp_cpu cpu;
-  double beta; /**< 1 / kT, per 0.01 kcal/mol */
   int64_t posts, tiles, columns;
-  rna_exact *energy;
-  dp_partition_costs costs;
-  uint8_t *around, *letters; /**< letters[-AROUND..] are readable */
-  double small[7];           /**< energies of hairpins by size */
-  double *sizes;             /**< weights of larger ones, [column - row + 2 DP_SIDE] */
-  double *near;              /**< [DP_FOLD_NEAR][KEYS][KEYS] */
-  int32_t *key;              /**< [columns] */
-  double *lists;             /**< [N_LISTS][COMBOS][columns] */
-  double base;               /**< u */
+  rna_weights w; /**< w.base: u */
   double *table[PART_TABLES];
   double *side[PART_SIDES];
   int32_t *exponent;            /**< [tiles of the triangle] */
@@ -113,7 +102,7 @@ static inline int32_t partition_e(const dp_cpu_partition *f, int64_t i, int64_t 
 
 static inline const double *partition_list(const dp_cpu_partition *f, fold_list list, int letter,
                                            int neighbour, int64_t column) {
-  return f->lists + loops_place(f->columns, list, letter, neighbour) + column;
+  return f->w.lists + loops_place(f->columns, list, letter, neighbour) + column;
 }
 
 /** Products for tile (i, j) over tiles k in [k0, k1), which are finished. */
@@ -135,8 +124,5 @@ void partition_suffix(dp_cpu_partition *f, int64_t i);
 void partition_window(const dp_cpu_partition *f, partition_scratch *s, const fold_list kinds[4],
                       int64_t r, int at, int64_t a, int neighbour, int64_t b, int n,
                       const double *v, double scale);
-
-/** 2^e. */
-double partition_power(int64_t e);
 
 #endif

@@ -2,7 +2,6 @@
 #include "dp_cpu_partition.h"
 #include "integers.h"
 
-#include <math.h>
 #include <string.h>
 
 /** Moves numbers between a worker and an edge, one list behind the other: see dp.h, edges. */
@@ -139,6 +138,5 @@ void dp_cpu_partition_get(const dp_cpu_partition *f, const dp_box *box, double *
 }
 
 double dp_cpu_partition_energy(const dp_cpu_partition *f) {
-  static const double of_2 = 0.693147180559945309417;
-  return 0 - (log(f->whole.m) + f->whole.e * of_2) / f->beta / 100; /* not -0 */
+  return rna_weights_ensemble(&f->w, f->whole.m, f->whole.e);
 }

@@ -6,16 +6,12 @@
 #include <omp.h>
 #include <string.h>
 
-double partition_power(int64_t e) {
-  return ldexp(1, e > 4000 ? 4000 : e < -4000 ? -4000 : (int)e);
-}
-
 /** The tile's exponent is e at least; what it has is scaled with it. */
 static void raise_to(dp_cpu_partition *f, int64_t i, int64_t j, int64_t e) {
   int32_t *now = &f->exponent[partition_tile(f, i, j)];
   double *c = partition_at(f, PART_STEMS, i, j);
   if (e <= *now) return;
-  const double scale = partition_power(*now - e);
+  const double scale = rna_weights_power(*now - e);
   for (int k = 0; k < DP_SIDE * DP_SIDE; k++) c[k] *= scale;
   *now = (int32_t)e;
 }
@@ -23,15 +19,15 @@ static void raise_to(dp_cpu_partition *f, int64_t i, int64_t j, int64_t e) {
 void partition_inside_meet(dp_cpu_partition *f, int64_t i, int64_t j, int64_t k0, int64_t k1) {
   int64_t most = INT32_MIN;
   for (int64_t k = k0; k < k1; k++)
-    most = tsl_max(most, (int64_t)partition_e(f, i, k) + partition_e(f, k, j) + PART_HIGH);
+    most = tsl_max(most, (int64_t)partition_e(f, i, k) + partition_e(f, k, j) + RNA_WEIGHTS_HIGH);
   if (k0 >= k1) return;
   raise_to(f, i, j, most);
   for (int64_t k = k0; k < k1; k++)
     f->cpu.kernels->partition_meet(partition_at(f, PART_STEMS, i, k),
                                    partition_at(f, PART_STEM, k, j),
                                    partition_at(f, PART_STEMS, i, j),
-                                   partition_power((int64_t)partition_e(f, i, k) +
-                                                   partition_e(f, k, j) - partition_e(f, i, j)));
+                                   rna_weights_power((int64_t)partition_e(f, i, k) +
+                                                     partition_e(f, k, j) - partition_e(f, i, j)));
 }
 
 /* ------------------------------------------------------------------ what lies around */
@@ -42,15 +38,16 @@ void partition_window(const dp_cpu_partition *f, partition_scratch *s, const fol
   double *plain = &s->window[DP_FOLD_PLAIN][r][at];
   for (int q = 0; q < n; q++) plain[q] = v[q] * scale;
   for (int k = 0; k < DP_FOLD_PLAIN; k++)
-    f->cpu.kernels->partition_times(plain, partition_list(f, kinds[k], f->letters[a], neighbour, b),
-                                    1, n, &s->window[k][r][at]);
+    f->cpu.kernels->partition_times(plain,
+                                    partition_list(f, kinds[k], f->w.letters[a], neighbour, b), 1,
+                                    n, &s->window[k][r][at]);
 }
 
 static const fold_list inner[] = {INNER_GENERIC, INNER_ONE, INNER_TWO_THREE, INNER_BULGE};
 
 /** 2^(exponent of a tile - that of (i, j)). */
 static double scale_of(const dp_cpu_partition *f, int64_t k, int64_t l, int64_t i, int64_t j) {
-  return partition_power((int64_t)partition_e(f, k, l) - partition_e(f, i, j));
+  return rna_weights_power((int64_t)partition_e(f, k, l) - partition_e(f, i, j));
 }
 
 /** Rows below tile (i, j) and columns before it. */
@@ -59,7 +56,7 @@ static void put_around(const dp_cpu_partition *f, partition_scratch *s, int64_t 
   for (int64_t r = 0; r < DP_FOLD_LD; r++) {
     const int64_t row = i + r / DP_SIDE, a = i * DP_SIDE + r, inside = r % DP_SIDE * DP_SIDE;
     if (a >= f->posts) return;
-    const int before = f->letters[a - 1];
+    const int before = f->w.letters[a - 1];
     if (row < j)
       partition_window(f, s, inner, r, 0, a, before, j * DP_SIDE - DP_FOLD_HALO, DP_FOLD_HALO,
                        partition_at(f, PART_V, row, j - 1) + inside + DP_SIDE - DP_FOLD_HALO,
@@ -97,25 +94,22 @@ static void raise_as_around(dp_cpu_partition *f, int64_t i, int64_t j) {
 /** Hairpins whose letters may have energies of their own. */
 static void add_small_hairpins(const dp_cpu_partition *f, int64_t a, int64_t column, double scale,
                                double *v) {
-  static const int which[] = {3, 4, 6};
-  for (int k = 0; k < 3; k++) {
-    const int64_t q = a + which[k] + 2 - column;
-    if (q < 0 || q >= DP_SIDE || column + q >= f->posts) continue;
-    const double energy = rna_exact_hairpin(f->energy, f->small, f->letters + a, which[k]);
-    if (energy < RNA_HIGH) v[q] += exp(-energy * f->beta) * scale;
+  for (int k = 0; k < RNA_WEIGHTS_HAIRPINS; k++) {
+    const int64_t q = a + rna_weights_hairpin[k] + 2 - column;
+    if (q >= 0 && q < DP_SIDE) v[q] += f->w.hairpins[k * f->columns + a] * scale;
   }
 }
 
 /** V of row a: hairpins, multiloops, loops of two pairs. */
 static void run_row(const dp_cpu_partition *f, partition_scratch *s, int64_t i, int64_t j, int r) {
   const int64_t a = i * DP_SIDE + r, column = j * DP_SIDE;
-  const int x = f->letters[a], after = f->letters[a + 1], key = loops_key(f->letters + a, 1);
-  const double one = partition_power(-(int64_t)partition_e(f, i, j));
-  const double *sizes = f->sizes + 2 * DP_SIDE + column - a;
+  const int x = f->w.letters[a], after = f->w.letters[a + 1], key = loops_key(f->w.letters + a, 1);
+  const double one = rna_weights_power(-(int64_t)partition_e(f, i, j));
+  const double *sizes = f->w.sizes + 2 * DP_SIDE + column - a;
   const double *hairpin = partition_list(f, OUTER_HAIRPIN, x, after, column);
   const double *closing = partition_list(f, OUTER_MULTI, x, after, column);
   double *v = partition_at(f, PART_V, i, j) + r * DP_SIDE;
-  dp_partition_row t = {.step = 1, .costs = &f->costs, .sum = v};
+  dp_partition_row t = {.step = 1, .costs = &f->w.costs, .sum = v};
   for (int q = 0; q < DP_SIDE; q++)
     v[q] = sizes[q] * hairpin[q] * one + closing[q] * s->split[r + 1][q];
   add_small_hairpins(f, a, column, one, v);
@@ -123,11 +117,11 @@ static void run_row(const dp_cpu_partition *f, partition_scratch *s, int64_t i, 
   for (int k = 0; k < DP_FOLD_PLAIN; k++)
     t.own[k] = partition_list(f, (fold_list)(OUTER_GENERIC + k), x, after, column);
   for (int k = 0; k < DP_FOLD_NEAR; k++) {
-    t.near[k] = f->near + ((int64_t)k * KEYS + key) * KEYS;
-    t.key[k] = f->key + column;
+    t.near[k] = f->w.near + ((int64_t)k * KEYS + key) * KEYS;
+    t.key[k] = f->w.key + column;
   }
   f->cpu.kernels->partition_row(&t);
-  partition_window(f, s, inner, r, DP_FOLD_HALO, a, f->letters[a - 1], column, DP_SIDE, v, 1);
+  partition_window(f, s, inner, r, DP_FOLD_HALO, a, f->w.letters[a - 1], column, DP_SIDE, v, 1);
 }
 
 /** S, R and M of row r. @param[in,out] rest  [DP_SIDE] R of the row below, of this row */
@@ -136,25 +130,25 @@ static void join_row(const dp_cpu_partition *f, partition_scratch *s, int64_t i,
   const int64_t a = i * DP_SIDE + r, column = j * DP_SIDE;
   const int columns = (int)tsl_min(f->posts - column, DP_SIDE), first = i < j ? 0 : r + 1;
   const dp_kernels *kernels = f->cpu.kernels;
-  const double *stem = partition_list(f, STEM, f->letters[a], f->letters[a - 1], column);
+  const double *stem = partition_list(f, STEM, f->w.letters[a], f->w.letters[a - 1], column);
   const double *v = partition_at(f, PART_V, i, j) + r * DP_SIDE;
   const double *jj = partition_at(f, PART_STEM, j, j);
   double *one = partition_at(f, PART_STEM, i, j), *all = partition_at(f, PART_STEMS, i, j);
   double *row = all + r * DP_SIDE;
-  const double of_jj = partition_power(partition_e(f, j, j));
+  const double of_jj = rna_weights_power(partition_e(f, j, j));
   double before = 0;
   if (i < j) {
     const double *ii = partition_at(f, PART_STEMS, i, i) + r * DP_SIDE;
-    const double of_ii = partition_power(partition_e(f, i, i));
+    const double of_ii = rna_weights_power(partition_e(f, i, i));
     for (int k = r + 1; k < DP_SIDE; k++)
       kernels->partition_add(one + k * DP_SIDE, ii[k] * of_ii, row);
     before = partition_at(f, PART_STEM, i, j - 1)[r * DP_SIDE + DP_SIDE - 1] *
              scale_of(f, i, j - 1, i, j);
   }
   for (int q = first; q < columns; q++) {
-    before = f->base * before + stem[q] * v[q];
+    before = f->w.base * before + stem[q] * v[q];
     one[r * DP_SIDE + q] = before;
-    rest[q] = f->base * rest[q] + before;
+    rest[q] = f->w.base * rest[q] + before;
   }
   for (int q = first; q < columns; q++) {
     s->split[r][q + 1] = row[q];
@@ -163,7 +157,7 @@ static void join_row(const dp_cpu_partition *f, partition_scratch *s, int64_t i,
   }
 }
 
-/** The exponent with which the largest number is near 2^PART_HIGH. */
+/** The exponent with which the largest number is near 2^RNA_WEIGHTS_HIGH. */
 static void normalise(dp_cpu_partition *f, int64_t i, int64_t j) {
   static const partition_table tables[] = {PART_V, PART_STEM, PART_STEMS};
   static const partition_side sides[] = {PART_D_ROW, PART_D_COLUMN, PART_R_ROW};
@@ -175,14 +169,14 @@ static void normalise(dp_cpu_partition *f, int64_t i, int64_t j) {
   }
   if (most == 0) return;
   (void)frexp(most, &e);
-  const double scale = partition_power(PART_HIGH - e);
+  const double scale = rna_weights_power(RNA_WEIGHTS_HIGH - e);
   for (int t = 0; t < 3; t++) {
     double *list = partition_at(f, tables[t], i, j);
     double *side = partition_side_at(f, sides[t], i, j);
     for (int k = 0; k < DP_SIDE * DP_SIDE; k++) list[k] *= scale;
     for (int k = 0; k < DP_SIDE; k++) side[k] *= scale;
   }
-  f->exponent[partition_tile(f, i, j)] += e - PART_HIGH;
+  f->exponent[partition_tile(f, i, j)] += e - RNA_WEIGHTS_HIGH;
 }
 
 void partition_inside_join(dp_cpu_partition *f, int64_t i, int64_t j) {
@@ -211,7 +205,8 @@ void partition_inside_join(dp_cpu_partition *f, int64_t i, int64_t j) {
 /* ------------------------------------------------------------------ the exterior */
 
 static const double *exterior_list(const dp_cpu_partition *f, int64_t a, int64_t column) {
-  return partition_list(f, EXTERIOR, f->letters[a], a > 0 ? f->letters[a - 1] : MISSING, column);
+  return partition_list(f, EXTERIOR, f->w.letters[a], a > 0 ? f->w.letters[a - 1] : MISSING,
+                        column);
 }
 
 /** Numbers of a stretch near 1. */
@@ -220,7 +215,7 @@ static void normalise_stretch(double *list, int64_t n, int32_t *exponent) {
   int e = 0;
   for (int64_t k = 0; k < n; k++) most = list[k] > most ? list[k] : most;
   (void)frexp(most, &e);
-  for (int64_t k = 0; k < n; k++) list[k] *= partition_power(-e);
+  for (int64_t k = 0; k < n; k++) list[k] *= rna_weights_power(-e);
   *exponent += e;
 }
 
@@ -237,11 +232,12 @@ void partition_prefix(dp_cpu_partition *f, int64_t j) {
     const int64_t i = a / DP_SIDE;
     const double *v = partition_at(f, PART_V, i, j) + a % DP_SIDE * DP_SIDE;
     const double *ends = exterior_list(f, a, column);
-    const double scale = f->prefix[a] * partition_power(f->prefix_e[i] + partition_e(f, i, j) - e);
+    const double scale =
+        f->prefix[a] * rna_weights_power(f->prefix_e[i] + partition_e(f, i, j) - e);
     for (int64_t q = 0; q < n; q++) sum[q] += v[q] * ends[q] * scale;
   }
-  if (j > 0) before *= partition_power(f->prefix_e[j - 1] - e);
-  const double *v = partition_at(f, PART_V, j, j), own = partition_power(partition_e(f, j, j));
+  if (j > 0) before *= rna_weights_power(f->prefix_e[j - 1] - e);
+  const double *v = partition_at(f, PART_V, j, j), own = rna_weights_power(partition_e(f, j, j));
   for (int64_t q = 0; q < n; q++) {
     double all = before + sum[q];
     for (int64_t r = 0; r < q; r++)
@@ -256,23 +252,27 @@ void partition_prefix(dp_cpu_partition *f, int64_t j) {
 
 void partition_suffix(dp_cpu_partition *f, int64_t i) {
   const int64_t row = i * DP_SIDE, n = tsl_min(DP_SIDE, f->posts - row);
-  const bool last = row + n == f->posts;
-  double after = last ? 1 : f->suffix[row + DP_SIDE];
+  const bool last = i == f->tiles - 1;
+  double sum[DP_SIDE] = {0}, after = last ? 1 : f->suffix[row + DP_SIDE];
   int64_t e = last ? 0 : f->suffix_e[i + 1];
   for (int64_t j = i + 1; j < f->tiles; j++)
     e = tsl_max(e, f->suffix_e[j] + (int64_t)partition_e(f, i, j));
-  if (!last) after *= partition_power(f->suffix_e[i + 1] - e);
-  for (int64_t r = n - 1; r >= 0; r--) {
-    double all = after;
-    for (int64_t j = i; j < f->tiles; j++) {
+  for (int64_t j = i + 1; j < f->tiles; j++) {
+    const double scale = rna_weights_power(f->suffix_e[j] + partition_e(f, i, j) - e);
+    for (int64_t r = 0; r < n; r++) {
       const double *v = partition_at(f, PART_V, i, j) + r * DP_SIDE;
       const double *ends = exterior_list(f, row + r, j * DP_SIDE);
-      const int64_t shift = (int64_t)partition_e(f, i, j) + (j > i ? f->suffix_e[j] - e : 0);
-      const double scale = partition_power(shift);
-      const int64_t columns = tsl_min(DP_SIDE, f->posts - j * DP_SIDE);
-      for (int64_t q = j > i ? 0 : r + 1; q < columns; q++)
-        all += v[q] * ends[q] * f->suffix[j * DP_SIDE + q] * scale;
+      for (int64_t q = 0; q < DP_SIDE; q++)
+        sum[r] += v[q] * ends[q] * (f->suffix[j * DP_SIDE + q] * scale);
     }
+  }
+  if (!last) after *= rna_weights_power(f->suffix_e[i + 1] - e);
+  const double own = rna_weights_power(partition_e(f, i, i));
+  for (int64_t r = n - 1; r >= 0; r--) {
+    double all = after + sum[r];
+    for (int64_t q = r + 1; q < n; q++)
+      all += f->suffix[row + q] * own * partition_at(f, PART_V, i, i)[r * DP_SIDE + q] *
+             exterior_list(f, row + r, row)[q];
     f->suffix[row + r] = after = all;
   }
   f->suffix_e[i] = (int32_t)e;

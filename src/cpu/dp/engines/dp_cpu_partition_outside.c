@@ -18,13 +18,13 @@ void partition_outside_meet(dp_cpu_partition *f, int64_t i, int64_t j, const int
     turn(partition_at(f, PART_STEM, j, k), turned);
     f->cpu.kernels->partition_meet(
         partition_at(f, PART_OUT_D, i, k), turned, partition_at(f, PART_OUT_D, i, j),
-        partition_power(e - partition_e(f, i, k) + partition_e(f, j, k)));
+        rna_weights_power(e - partition_e(f, i, k) + partition_e(f, j, k)));
   }
   for (int64_t k = above[0]; k < above[1]; k++) { /* oS += M(k, i)' oD(k, j) */
     turn(partition_at(f, PART_STEMS, k, i), turned);
     f->cpu.kernels->partition_meet(
         turned, partition_at(f, PART_OUT_D, k, j), partition_at(f, PART_OUT_V, i, j),
-        partition_power(e - partition_e(f, k, j) + partition_e(f, k, i)));
+        rna_weights_power(e - partition_e(f, k, j) + partition_e(f, k, i)));
   }
 }
 
@@ -34,7 +34,7 @@ static const fold_list outer[] = {OUTER_GENERIC, OUTER_ONE, OUTER_TWO_THREE, OUT
 
 /** 2^(exponent of (i, j) - that of a tile): numbers outside are scaled the other way. */
 static double scale_of(const dp_cpu_partition *f, int64_t k, int64_t l, int64_t i, int64_t j) {
-  return partition_power((int64_t)partition_e(f, i, j) - partition_e(f, k, l));
+  return rna_weights_power((int64_t)partition_e(f, i, j) - partition_e(f, k, l));
 }
 
 /** Rows above tile (i, j) and columns behind it. Row 0 of the windows is row -DP_FOLD_HALO. */
@@ -44,7 +44,7 @@ static void put_around(const dp_cpu_partition *f, partition_scratch *s, int64_t 
     const int64_t a = i * DP_SIDE + r - DP_FOLD_HALO, row = a < 0 ? -1 : a / DP_SIDE;
     if (row < 0 || a >= f->posts) continue;
     const int64_t inside = a % DP_SIDE * DP_SIDE;
-    const int after = f->letters[a + 1];
+    const int after = f->w.letters[a + 1];
     if (row < i)
       partition_window(f, s, outer, r, 0, a, after, j * DP_SIDE, DP_SIDE,
                        partition_at(f, PART_OUT_V, row, j) + inside, scale_of(f, row, j, i, j));
@@ -63,16 +63,17 @@ static void run_splits(const dp_cpu_partition *f, const partition_scratch *s, in
                        int r, const double *jj, double *rest) {
   const int64_t a = i * DP_SIDE + r, column = j * DP_SIDE;
   double *row = partition_at(f, PART_OUT_D, i, j) + r * DP_SIDE;
-  const double of_jj = partition_power(partition_e(f, j, j));
+  const double of_jj = rna_weights_power(partition_e(f, j, j));
   const double *closing =
-      a > 0 ? partition_list(f, OUTER_MULTI, f->letters[a - 1], f->letters[a], column + 1) : NULL;
+      a > 0 ? partition_list(f, OUTER_MULTI, f->w.letters[a - 1], f->w.letters[a], column + 1)
+            : NULL;
   const double *around = &s->window[DP_FOLD_PLAIN][DP_FOLD_HALO + r - 1][1];
   for (int q = DP_SIDE - 1; q >= 0; q--) {
     if (column + q <= a || column + q >= f->posts) {
       row[q] = rest[q] = 0;
       continue;
     }
-    rest[q] = row[q] + f->base * rest[q];
+    rest[q] = row[q] + f->w.base * rest[q];
     if (a > 0) row[q] += closing[q] * around[q];
     f->cpu.kernels->partition_add(jj + q * DP_SIDE, row[q] * of_jj, row);
   }
@@ -82,40 +83,40 @@ static void run_splits(const dp_cpu_partition *f, const partition_scratch *s, in
 static void run_stems(const dp_cpu_partition *f, int64_t i, int64_t j, int r, const double *rest,
                       double *stem) {
   const double *ii = partition_at(f, PART_STEMS, i, i), *d = partition_at(f, PART_OUT_D, i, j);
-  const double of_ii = partition_power(partition_e(f, i, i));
+  const double of_ii = rna_weights_power(partition_e(f, i, i));
   double behind = j + 1 < f->tiles ? partition_side_at(f, PART_OUT_STEM_COLUMN, i, j + 1)[r] *
                                          scale_of(f, i, j + 1, i, j)
                                    : 0;
   for (int k = 0; k < r; k++)
     f->cpu.kernels->partition_add(d + k * DP_SIDE, ii[k * DP_SIDE + r] * of_ii, stem);
-  for (int q = DP_SIDE - 1; q >= 0; q--) stem[q] = behind = stem[q] + rest[q] + f->base * behind;
+  for (int q = DP_SIDE - 1; q >= 0; q--) stem[q] = behind = stem[q] + rest[q] + f->w.base * behind;
 }
 
 /** oV of row r: exterior, multiloops, loops of two pairs. @param[in] stem  [DP_SIDE] oS */
 static void run_pairs(const dp_cpu_partition *f, partition_scratch *s, int64_t i, int64_t j, int r,
                       const double *stem, double *v) {
   const int64_t a = i * DP_SIDE + r, column = j * DP_SIDE;
-  const int x = f->letters[a], before = f->letters[a - 1];
-  const double scale =
-      f->prefix[a] / f->whole.m *
-      partition_power((int64_t)f->prefix_e[i] + f->suffix_e[j] + partition_e(f, i, j) - f->whole.e);
+  const int x = f->w.letters[a], before = f->w.letters[a - 1];
+  const double scale = f->prefix[a] / f->whole.m *
+                       rna_weights_power((int64_t)f->prefix_e[i] + f->suffix_e[j] +
+                                         partition_e(f, i, j) - f->whole.e);
   const double *ends = partition_list(f, EXTERIOR, x, a > 0 ? before : MISSING, column);
   const double *stems = partition_list(f, STEM, x, before, column);
-  dp_partition_row t = {.step = -1, .costs = &f->costs, .sum = v};
+  dp_partition_row t = {.step = -1, .costs = &f->w.costs, .sum = v};
   for (int q = 0; q < DP_SIDE; q++)
     v[q] = ends[q] * f->suffix[column + q] * scale + stems[q] * stem[q];
   for (int k = 0; k < DP_FOLD_WINDOWS; k++) t.window[k] = s->window[k][DP_FOLD_HALO + r];
   for (int k = 0; k < DP_FOLD_PLAIN; k++)
     t.own[k] = partition_list(f, (fold_list)(INNER_GENERIC + k), x, before, column);
   for (int k = 0; k < DP_FOLD_NEAR; k++) {
-    const int key = loops_key(f->letters + a - 1 - dp_fold_near[k][0], 1);
-    t.near[k] = f->near + ((int64_t)k * KEYS + key) * KEYS;
-    t.key[k] = f->key + column + 1 + dp_fold_near[k][1];
+    const int key = loops_key(f->w.letters + a - 1 - dp_fold_near[k][0], 1);
+    t.near[k] = f->w.near + ((int64_t)k * KEYS + key) * KEYS;
+    t.key[k] = f->w.key + column + 1 + dp_fold_near[k][1];
   }
   f->cpu.kernels->partition_row(&t);
   for (int q = 0; q < DP_SIDE; q++)
     if (column + q <= a) v[q] = 0;
-  partition_window(f, s, outer, DP_FOLD_HALO + r, 0, a, f->letters[a + 1], column, DP_SIDE, v, 1);
+  partition_window(f, s, outer, DP_FOLD_HALO + r, 0, a, f->w.letters[a + 1], column, DP_SIDE, v, 1);
 }
 
 void partition_outside_join(dp_cpu_partition *f, int64_t i, int64_t j) {

@@ -17,6 +17,7 @@
 
 #include "dp.h"
 #include "rna_energy.h"
+#include "rna_weights.h"
 
 enum {
   DP_PAD = 64,         /**< values of room before and after arrays by row */
@@ -120,24 +121,9 @@ typedef struct dp_join {
 /* ---- foldings */
 
 enum {
-  DP_FOLD_HALO = 32,                   /**< columns before a tile, rows below it */
-  DP_FOLD_LD = DP_FOLD_HALO + DP_SIDE, /**< of a window: rows, and columns of a row */
-  DP_FOLD_NEAR = 7                     /**< loops whose energies are all in tables */
+  DP_FOLD_HALO = 32,                  /**< columns before a tile, rows below it */
+  DP_FOLD_LD = DP_FOLD_HALO + DP_SIDE /**< of a window: rows, and columns of a row */
 };
-
-/** Letters of these loops: before the pair inside, and behind it. */
-static const int dp_fold_near[DP_FOLD_NEAR][2] = {{0, 0}, {0, 1}, {1, 0}, {1, 1},
-                                                  {1, 2}, {2, 1}, {2, 2}};
-
-/** Kinds of larger loops, and the energies alone. */
-typedef enum dp_fold_kind {
-  DP_FOLD_GENERIC,
-  DP_FOLD_ONE,       /**< one letter on a side */
-  DP_FOLD_TWO_THREE, /**< two and three */
-  DP_FOLD_BULGE,     /**< none on a side */
-  DP_FOLD_PLAIN,
-  DP_FOLD_WINDOWS
-} dp_fold_kind;
 
 /** Costs of loops by their sizes; ONE, BULGE: by the letters of the longer side. */
 typedef struct dp_fold_costs {
@@ -170,11 +156,6 @@ typedef struct dp_fold_join {
   int32_t *split;       /**< [DP_SIDE] out: -D of the row */
 } dp_fold_join;
 
-/** Weights of loops by their sizes, as dp_fold_costs. */
-typedef struct dp_partition_costs {
-  double generic[RNA_LOOP + 1][RNA_LOOP + 1], one[RNA_LOOP + 1], bulge[RNA_LOOP + 1], two_three;
-} dp_partition_costs;
-
 /** Row a of a tile of sums over loops of this pair and another. Lists have DP_SIDE values. */
 typedef struct dp_partition_row {
   /** The other pairs' sums and what these pairs add to a loop of that kind: [][DP_FOLD_LD] from row
@@ -184,7 +165,7 @@ typedef struct dp_partition_row {
   const double *own[DP_FOLD_PLAIN]; /**< what this pair adds */
   const double *near[DP_FOLD_NEAR]; /**< weights by key */
   const int32_t *key[DP_FOLD_NEAR];
-  const dp_partition_costs *costs;
+  const rna_weights_costs *costs;
   double *sum; /**< in and out: is added to */
 } dp_partition_row;
 

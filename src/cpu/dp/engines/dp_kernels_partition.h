@@ -22,7 +22,7 @@ VECTOR_INLINE void part_take(v_f64 all[PART_WIDE], v_f64 sum[PART_WIDE], const d
 
 /** Loops of one kind after the other, columns q on. */
 VECTOR_INLINE void part_interior(const dp_partition_row *t, int q, v_f64 all[PART_WIDE]) {
-  const dp_partition_costs *c = t->costs;
+  const rna_weights_costs *c = t->costs;
   const int64_t step = t->step;
   const double *w = t->window[DP_FOLD_GENERIC] + q;
   v_f64 sum[PART_WIDE];

@@ -1,6 +1,6 @@
 /** @file dp_boxes_timed.c  Boxes of the triangle on a socket, with their seconds. */
 #include "dp_backend.h"
-#include "rna_energy.h"
+#include "rna_weights.h"
 
 #include <string.h>
 
@@ -84,7 +84,7 @@ static tsl_err open_partition(void *worker, const dp_triangle_input *in, void **
   tsl_err err = TSL_OK;
   const tsl_worker *w = worker;
   const dp_params *p = w->dp.c.p;
-  const dp_cpu_partition_input input = {.posts = dp_posts(p),
+  const rna_weights_input input = {.posts = dp_posts(p),
                                         .letters = in->letters,
                                         .energy = in->energy,
                                         .sizes = in->sizes,

@@ -10,6 +10,7 @@
  *   dp_grid.cu        weighted edit distance, time warping by it         (dp_cells.cuh,
  * dp_grid.cuh) dp_interval*.cu   matrix chain, search tree, Nussinov (dp_interval*.cuh)
  *   dp_fold.cu        foldings, intervals with more tables             (dp_fold.cuh)
+ *   dp_partition*.cu  sums over structures of foldings                   (dp_partition*.cuh)
  *   dp_knapsack*.cu   knapsacks                                          (dp_knapsack.cuh)
  *   dp_sweep.cuh      binomial, allotment, stagecoach
  *   dp_ptx.cuh        tickets, words and counters between warps

@@ -13,6 +13,7 @@
  *   dp_backend_gpu_rows.cu   ROWS: sweeps (src/host/dp), with their seconds
  *   dp_backend_gpu_sweep.cu  one span of them; dp_backend_gpu_trace.cu their traceback
  *   dp_backend_gpu_boxes.cu  INTERVAL: boxes of the triangle (src/host/dp), with their seconds
+ *   dp_backend_gpu_partition.cu  the same of sums over structures
  *   dp_recur_*.cu            RECURRENCE of any engine
  *
  * Edges, results, steps, errors and checkpoints (dp_saved.h) are the same bytes as those of
@@ -142,12 +143,13 @@ tsl_err dp_row_cast(struct dp_worker *w, const void *row, int64_t from, int64_t 
 
 /* ------------------------------------------------------------------------------- intervals */
 
-extern const dp_triangle_engine dp_engine_triangle, dp_engine_fold;
+extern const dp_triangle_engine dp_engine_triangle, dp_engine_fold, dp_engine_partition;
 
 /** Compute boxes of one stage together (dp_boxes_run) and wait.
  *  @param[in,out] parts  shape [n]; seconds, and slabs of the table */
 tsl_err dp_gpu_boxes_tiles(struct dp_worker *w, const tsl_unit *units, int64_t n, tsl_part *parts);
-/** Time boxes before begin, as if all that they need were there (dp_interval_pretend).
+/** Time boxes before begin, as if all that they need were there (dp_interval_pretend); sums take
+ *  the same time whatever they are of.
  *  @param[in,out] parts  shape [n]; seconds are set, slabs of the table are overwritten */
 tsl_err dp_gpu_boxes_trial(struct dp_worker *w, const tsl_unit *units, int64_t n, tsl_part *parts);
 

@@ -89,7 +89,8 @@ done:
 /* Each tile as if all that it needs were there. */
 tsl_err dp_gpu_boxes_trial(dp_worker *w, const tsl_unit *units, int64_t n, tsl_part *parts) {
   tsl_err err = TSL_OK;
-  TSL_TRY(dp_interval_pretend(triangle_of(w->dp.boxes.triangle)));
+  if (w->dp.c.p->problem != DP_PARTITION)
+    TSL_TRY(dp_interval_pretend(triangle_of(w->dp.boxes.triangle)));
   TSL_TRY(dp_gpu_boxes_tiles(w, units, n, parts));
 done:
   return err;

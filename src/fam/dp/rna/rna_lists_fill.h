@@ -1,10 +1,11 @@
 /* Lists of what the pairs of a sequence add to loops, for all columns; included once by each engine
  * of foldings. No guard. Wanted of the includer:
  *
- *   LOOPS               struct with the members that dp_cpu_fold and dp_cpu_partition share
+ *   LOOPS               struct with the members that dp_cpu_fold and rna_weights share
  *   LOOPS_NUMBER        of its lists
  *   LOOPS_WEIGHT(f, e)  what stands in them for an energy
  *   LOOPS_NEVER         and for what cannot be
+ *   LOOPS_TILE          side of the tiles in which columns and rows are
  *   RNA, RNA_NUMBER     as in rna_energy.h
  */
 
@@ -95,25 +96,29 @@ static void fill_costs(LOOPS *f) {
 /** Hairpins of sizes of which letters may decide are small, the others not. */
 static void fill_sizes(LOOPS *f, const RNA_NUMBER *sizes) {
   for (int64_t k = 0; k < 7; k++) f->small[k] = k < f->posts ? sizes[k] : RNA_FORBIDDEN;
-  for (int64_t k = 0; k < 2 * DP_SIDE + f->columns; k++) {
-    const int64_t size = k - 2 * DP_SIDE - 2;
+  for (int64_t k = 0; k < 2 * LOOPS_TILE + f->columns; k++) {
+    const int64_t size = k - 2 * LOOPS_TILE - 2;
     const bool plain = size > 4 && size != 6 && size < f->posts;
     f->sizes[k] = plain ? LOOPS_WEIGHT(f, sizes[size]) : LOOPS_NEVER;
   }
 }
 
-/** All of these, shared by the threads. @param[in] sizes  [posts] energies of hairpins by size */
-static void fill_all(LOOPS *f, const RNA_NUMBER *sizes) {
+enum { LOOPS_PARTS = N_LISTS + DP_FOLD_NEAR };
+
+/** Lists for all columns. @param[in] part  0..LOOPS_PARTS-1; in any order, or at once */
+static void fill_part(LOOPS *f, int part) {
+  if (part < N_LISTS)
+    fill_list(f, (fold_list)part);
+  else
+    fill_near(f, part - N_LISTS);
+}
+
+/** All but these lists. @param[in] sizes  [posts] energies of hairpins by size */
+static void fill_short(LOOPS *f, const RNA_NUMBER *sizes) {
   fill_costs(f);
   fill_sizes(f, sizes);
   for (int64_t b = 0; b < f->columns; b++)
     f->key[b] = b >= 1 && b < f->posts ? loops_key(f->letters + b - 1, -1) : 0;
-#pragma omp parallel for schedule(dynamic) num_threads(f->cpu.threads)
-  for (int k = 0; k < N_LISTS + DP_FOLD_NEAR; k++)
-    if (k < N_LISTS)
-      fill_list(f, (fold_list)k);
-    else
-      fill_near(f, k - N_LISTS);
 }
 
 /** Letters of the sequence, 0 others and 1..4 A C G U, with room on both sides.

@@ -1,0 +1,57 @@
+/**
+ * @file dp_backend_recurrences.h
+ * Recurrences of test_dp_backend_gpu.c: lines of a dp section.
+ */
+#ifndef TSL_TEST_DP_BACKEND_RECURRENCES_H
+#define TSL_TEST_DP_BACKEND_RECURRENCES_H
+
+#define TABLE_OF(type, rows, cols, cells) \
+  "  table: {type: " type ", rows: " rows ", cols: " cols ", cells: " cells "}\n"
+#define FRAME "  boundary: [{where: \"i == 0 || j == 0\", value: \"(i * 3 + j) % 7\"}]\n"
+#define DATA "  data:\n    - {name: w, type: int, values: [3, 1, 4, 2, 5, 9, 2]}\n"
+
+/** Every engine, type of value and kind of goal; some in patterns that are folded. */
+static const char *const recurrences[] = {
+    TABLE_OF("i32", "211", "307", "all") DATA FRAME
+    "  cell: \"w[i % 7] == w[j % 7] ? M[i-1][j-1] + 1 : max(M[i-1][j], M[i][j-1])\"\n"
+    "  goal: max over all\n",
+    TABLE_OF("f64", "170", "190", "all") DATA FRAME
+    "  cell: \"min(M[i-1][j-1], M[i-1][j], M[i][j-1]) + abs(w[i % 7] - w[j % 7]) / 3\"\n"
+    "  goal: \"M[9][9] + M[120][77] * 2 - M[0][5] + M[169][189]\"\n",
+    TABLE_OF("i16", "190", "150", "all") DATA
+    "  pattern: SENO\n"
+    "  boundary: [{where: \"i == rows(M)-1 || j == cols(M)-1\", value: \"(i + j) % 13\"}]\n"
+    "  cell: \"(M[i+1][j] + M[i+1][j+1]) % 97\"\n"
+    "  goal: max over last column\n",
+    TABLE_OF("f32", "71", "333", "all") DATA
+    "  pattern: NESO\n"
+    "  boundary: [{where: \"i == 0\", value: \"(i + j) % 5\"}]\n"
+    "  cell: \"M[i-1][j] * 0.75 + w[(i + 2 * j) % 7]\"\n"
+    "  goal: min over last row\n",
+    TABLE_OF("i32", "77", "901", "all") DATA
+    "  boundary: [{where: \"i == 0\", value: \"0\"}]\n"
+    "  cell: \"j < w[i % 7] ? M[i-1][j] : max(M[i-1][j], M[i-1][j - w[i % 7]] + i)\"\n"
+    "  goal: \"M[76][900] + M[3][4]\"\n",
+    TABLE_OF("i64", "40", "300",
+             "all") "  boundary: [{where: \"i < 3\", value: \"j\"}]\n"
+                    "  cell: \"(M[i-3][j] + M[i-1][(j * 7) % cols(M)] * 5) % 1009\"\n"
+                    "  goal: max over all\n",
+    TABLE_OF("f64", "64", "200", "all") DATA
+    "  boundary: [{where: \"i < 9\", value: \"j * 0.5\"}]\n"
+    "  cell: \"M[i - w[i % 7]][j] * 0.5 + M[i-1][(j + 1) % cols(M)] * 0.25\"\n"
+    "  goal: min over last row\n",
+    TABLE_OF("i64", "197", "197", "upper") DATA
+    "  boundary: [{where: \"i == j\", value: \"0\"}]\n"
+    "  cell: \"min(k = i .. j-1 : M[i][k] + M[k+1][j] + w[i % 7] * w[k % 7] * w[j % 7])\"\n"
+    "  goal: \"M[0][196] + M[50][90]\"\n",
+    TABLE_OF("i32", "150", "150", "upper") DATA
+    "  boundary: [{where: \"i == j\", value: \"w[i % 7]\"}]\n"
+    "  cell: \"max(M[i+1][j], M[i][j-1]) + (w[i % 7] == w[j % 7] ? 1 : 0)\"\n"
+    "  goal: max over all\n",
+};
+
+#undef TABLE_OF
+#undef FRAME
+#undef DATA
+
+#endif
