@@ -274,6 +274,63 @@ static void test_runs(const dp_cpu *cpu) {
   }
 }
 
+/** Bands with cells left out, `cut` columns and the others, in tiles; the best cell of both. */
+static dp_best pruned_best(const dp_cpu *cpu, const letters_scores *scores, const uint8_t *a,
+                           int64_t n, const uint8_t *b, int64_t m, int64_t cut, int64_t *cells) {
+  const int64_t from[3] = {0, cut, m};
+  int32_t *edges[3] = {NULL, alloc(2 * (n + 1), sizeof *edges[0]), NULL};
+  dp_cpu_align *bands[2] = {NULL, NULL};
+  dp_best best = {0};
+  *cells = 0;
+  for (int k = 0; k < 2; k++) {
+    must(dp_cpu_align_open(cpu, DP_LOCAL, scores, a, n, b + from[k], from[k + 1] - from[k], m,
+                           from[k], &bands[k]));
+    dp_cpu_align_prune(bands[k], n, m - from[k]);
+  }
+  for (int64_t lo = 0, hi; lo < n; lo = hi) {
+    hi = lo + n / 5 + 1 < n ? lo + n / 5 + 1 : n;
+    for (int k = 0; k < 2; k++)
+      must(dp_cpu_align_tile(bands[k], lo, hi, edges[k], edges[k + 1], false));
+  }
+  for (int k = 0; k < 2; k++) {
+    dp_best found = dp_cpu_align_best(bands[k]);
+    found.column += from[k];
+    if (found.score > best.score || (found.score == best.score && found.row < best.row))
+      best = found;
+    *cells += dp_cpu_align_pruned(bands[k]);
+    dp_cpu_align_close(&bands[k]);
+  }
+  tsl_free(edges[1]);
+  return best;
+}
+
+/** The best cell is that of a band without cells left out; of sequences that are alike some are. */
+static void test_pruned(const dp_cpu *cpu) {
+  for (int k = 0; k < 24; k++) {
+    const letters_scores scores =
+        k % 4 == 3 ? simple_scores(4, 300, -400, 900, 70) : scores_of(k % 4);
+    const int64_t n = k < 8 ? 6000 : 300 + random_below(3000);
+    const bool alike = k < 8 || k % 2 == 0;
+    int64_t m = n, cells = 0;
+    uint8_t *a = random_letters(n, 4), *b = NULL;
+    b = alike ? mutate(a, n, 4, k < 8 ? 200 : 20, &m) : random_letters(m, 4);
+    dp_cpu_align *whole = NULL;
+    must(dp_cpu_align_open(cpu, DP_LOCAL, &scores, a, n, b, m, m, 0, &whole));
+    must(dp_cpu_align_tile(whole, 0, n, NULL, NULL, false));
+    const dp_best want = dp_cpu_align_best(whole);
+    const dp_best got = pruned_best(cpu, &scores, a, n, b, m, m / 3, &cells);
+    CHECK(got.score == want.score && got.row == want.row && got.column == want.column,
+          "case %d: best (%lld, %lld, %lld) with cells left out, (%lld, %lld, %lld) without", k,
+          (long long)got.score, (long long)got.row, (long long)got.column, (long long)want.score,
+          (long long)want.row, (long long)want.column);
+    CHECK(dp_cpu_align_pruned(whole) == 0 && (k >= 8 || cells > n * m / 50),
+          "case %d: %lld cells left out", k, (long long)cells);
+    dp_cpu_align_close(&whole);
+    tsl_free(a);
+    tsl_free(b);
+  }
+}
+
 static void test_errors(const dp_cpu *cpu) {
   const uint8_t letters[3] = {0, 1, 7};
   letters_scores s = simple_scores(4, 1, -1, 1, 1);
@@ -355,6 +412,7 @@ static void test(const dp_cpu *cpu) {
   test_sizes(cpu);
   test_long(cpu);
   test_runs(cpu);
+  test_pruned(cpu);
   test_errors(cpu);
   test_parasail(cpu);
 }

@@ -468,6 +468,67 @@ done:
   return err;
 }
 
+/* Two bands with cells left out, their best cell, and how many cells. */
+static tsl_err pruned_best(const letters_scores &s, const text_t &a, const text_t &b, int width,
+                           int tiles, dp_best *best, int64_t *cells) {
+  tsl_err err = TSL_OK;
+  const int64_t n = (int64_t)a.size(), m = (int64_t)b.size(), from[3] = {0, m / 3, m};
+  std::vector<int32_t> edge(2 * (size_t)(n + 1));
+  dp_affine *bands[2] = {NULL, NULL};
+  *best = dp_best{};
+  *cells = 0;
+  for (int k = 0; k < 2; k++) {
+    TSL_TRY(dp_affine_open(&card, DP_LOCAL, &s, a.data(), n, b.data() + from[k],
+                           from[k + 1] - from[k], m, from[k], width, &bands[k]));
+    dp_affine_prune(bands[k], n, m - from[k]);
+  }
+  for (int64_t lo = 0, hi; lo < n; lo = hi) {
+    hi = lo + n / tiles + 1 < n ? lo + n / tiles + 1 : n;
+    for (int k = 0; k < 2; k++)
+      TSL_TRY(dp_affine_tile(bands[k], lo, hi, k > 0 ? edge.data() : NULL,
+                             k == 0 ? edge.data() : NULL, false));
+  }
+  for (int k = 0; k < 2; k++) {
+    dp_best found = {};
+    int64_t some = 0;
+    TSL_TRY(dp_affine_best(bands[k], &found));
+    TSL_TRY(dp_affine_pruned(bands[k], &some));
+    found.column += from[k];
+    if (found.score > best->score || (found.score == best->score && found.row < best->row))
+      *best = found;
+    *cells += some;
+  }
+done:
+  for (dp_affine *&band : bands) dp_affine_close(&band);
+  return err;
+}
+
+/* The best cell is that of a band without cells left out; where texts are equal some are. */
+static tsl_err check_pruned(int64_t n, int64_t m, int letters, bool equal) {
+  tsl_err err = TSL_OK;
+  dp_random r((uint64_t)(n * 17 + m));
+  const text_t a = random_text(r, n, letters), b = equal ? a : relative_of(r, a, m, letters);
+  const letters_scores s = random_scores(r, letters, letters == 4);
+  dp_affine *band = NULL;
+  dp_best want = {}, got = {};
+  int64_t cells = 0;
+  TSL_TRY(dp_affine_open(&card, DP_LOCAL, &s, a.data(), n, b.data(), (int64_t)b.size(),
+                         (int64_t)b.size(), 0, 0, &band));
+  TSL_TRY(dp_affine_tile(band, 0, n, NULL, NULL, false));
+  TSL_TRY(dp_affine_best(band, &want));
+  for (int width : {4, 8, 16})
+    for (int tiles : {1, 3, 7}) {
+      TSL_TRY(pruned_best(s, a, b, width, tiles, &got, &cells));
+      check(got.score == want.score && got.row == want.row && got.column == want.column,
+            "best cell where some are left out", n, m, width);
+      if (equal && dp_affine_bits(band, false) == 16)
+        check(cells > n * n / 20, "cells left out", cells, width, tiles);
+    }
+done:
+  dp_affine_close(&band);
+  return err;
+}
+
 /* Many strips at once, or many rows; one row on the host. */
 static tsl_err check_large(bool local, int64_t n, int64_t m, int letters, int width) {
   tsl_err err = TSL_OK;
@@ -585,6 +646,10 @@ tsl_err test_affine(void) {
   TSL_TRY(check_bits());
   TSL_TRY(check_starts());
   for (int local = 0; local < 2; local++) {
+    if (local != 0)
+      for (int64_t n : {400, 6001, 20011})
+        for (int64_t m : {n, n / 2, 2 * n})
+          for (int letters : {4, 24}) TSL_TRY(check_pruned(n, m, letters, m == n && n > 6000));
     again = 0;
     for (int64_t n : sizes)
       for (int64_t m : sizes)

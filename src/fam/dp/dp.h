@@ -27,7 +27,9 @@
  *   EDIT unit  uint32 [2][ceil(R/32)]   the same: is +1 (first part), -1 (second part)
  *   affine     int32 [R + 1][2]         H and E' of the last column; entry 0 is row i - 1;
  *                                       E' = max(E, H - open) is the best score of which a gap in
- *                                       the next column goes on; in entry 0 DP_MINUS_INFINITY
+ *                                       the next column goes on; in entry 0 DP_MINUS_INFINITY,
+ *                                       or of LOCAL a score that some cell of the table has. LOCAL
+ *                                       leaves cells out: what is then less is any (adr/0039)
  *   EDIT, DTW  value [R + 1]            M of the last column, entry 0 is row i - 1
  *   ROWS       value [columns]          the last row of the tile
  *   INTERVAL   value [R][columns]       the tile, zero where a >= b
@@ -167,8 +169,9 @@ typedef struct dp_params {
  *          nothing for LOCAL, STAGECOACH and free ends, where the root takes it from best
  *   best   OUT GATHER i64 [DP_MAX_LANES][dp_best_width] hidden, given by the lane's last tile.
  *          LOCAL: (score, i, j) of the best cell of a lane with smallest i, then j (from 1), 0 when
- *          none is positive. STAGECOACH: (cost as the bits of goal's type, stage n - 1, state) of
- *          the cheapest last state. Free ends: dp_ends.h
+ *          none is positive, and cells that its band left out, 0 but in the band's first lane.
+ *          STAGECOACH: (cost as the bits of goal's type, stage n - 1, state) of the cheapest last
+ *          state. Free ends: dp_ends.h
  *   path   OUT LIST i64 [.][.]     RECOVER: the solution, appended by the family's finish; fold and
  *                                  partition also structure, partition pairs, probabilities, paired
  *   table  OUT GATHER type; streamed for TABLE, in memory and hidden for RECOVER of intervals:
@@ -291,7 +294,7 @@ static inline bool dp_has_best(const dp_params *p) {
 
 /** Numbers that a lane gives in the field best. */
 static inline int64_t dp_best_width(const dp_params *p) {
-  return p->free_ends != 0 ? 5 : 3;
+  return p->free_ends != 0 ? 5 : p->problem == DP_LOCAL ? 4 : 3;
 }
 
 /** Posts of an interval problem. */

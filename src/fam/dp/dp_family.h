@@ -89,6 +89,7 @@ typedef struct dp_own {
   char mismatch[160];   /**< why the recovered solution does not attain the goal; empty: it does */
   dp_attempts attempts; /**< at bands of diagonals */
   double again;         /**< cells that a recovery computes again, of those of the table; 0: none */
+  double pruned;        /**< LOCAL: cells left out, after the tiles */
   dp_recur *recur;      /**< RECURRENCE */
   char input[2048];     /**< lines: how each sequence and array of numbers was read */
   char facts[1024];     /**< RECURRENCE: what the dependency checker found */
@@ -97,6 +98,9 @@ typedef struct dp_own {
 static inline dp_own *dp_own_of(const tsl_problem *problem) {
   return (dp_own *)problem->own;
 }
+
+/** After the tiles of LOCAL: the share of the table that was computed, no line end; empty: all. */
+void dp_pruned_text(const tsl_problem *problem, char *text, size_t size);
 
 /** Add "NAME: ABOUT" to the lines of the input; what does not fit is cut. */
 void dp_note_input(dp_own *own, const char *name, const char *about);

@@ -146,6 +146,12 @@ static void dp_describe(const tsl_problem *problem, char *text, size_t size) {
   int used = snprintf(text, size, "%s%s", own->input, own->facts);
   if (used >= 0 && (size_t)used < size) dp_attempts_tell(problem, text + used, size - (size_t)used);
   used = (int)strlen(text);
+  if (own->pruned > 0) {
+    dp_pruned_text(problem, text + used, size - (size_t)used);
+    used = (int)strlen(text);
+    (void)snprintf(text + used, size - (size_t)used, "\n");
+    used = (int)strlen(text);
+  }
   if (own->again > 0 && !own->attempts.certain)
     (void)snprintf(
         text + used, size - (size_t)used,

@@ -116,6 +116,13 @@ static tsl_err settle_end(tsl_problem *problem) {
   return TSL_OK;
 }
 
+static void count_pruned(tsl_problem *problem) {
+  const int64_t *lanes = problem->fields[dp_field(problem, "best")].data;
+  dp_own *own = dp_own_of(problem);
+  own->pruned = 0;
+  for (int64_t k = 0; k < own->n_lanes; k++) own->pruned += (double)lanes[4 * k + 3];
+}
+
 static tsl_err settle_goal(tsl_problem *problem) {
   const dp_params *p = dp_params_of(problem);
   if (p->engine == DP_INTERVAL) return TSL_OK;
@@ -125,6 +132,7 @@ static tsl_err settle_goal(tsl_problem *problem) {
   }
   if (p->free_ends != 0) return settle_end(problem);
   if (dp_own_of(problem)->n_lanes == 0) return empty_goal(problem);
+  if (p->problem == DP_LOCAL) count_pruned(problem);
   if (dp_ready_of(p)->best) /* the same bits in both types */
     memcpy(problem->fields[DP_GOAL].data, dp_best_of(problem), sizeof(int64_t));
   return TSL_OK;
@@ -191,6 +199,16 @@ static double goal_value(const tsl_field *goal) {
   return goal->type == TSL_F64 ? *(const double *)goal->data : (double)*(const int64_t *)goal->data;
 }
 
+void dp_pruned_text(const tsl_problem *problem, char *text, size_t size) {
+  const dp_params *p = dp_params_of(problem);
+  const double cells = (double)p->n * (double)p->m, pruned = dp_own_of(problem)->pruned;
+  text[0] = '\0';
+  if (pruned > 0)
+    (void)snprintf(text, size,
+                   "%.4g %% of the table's cells computed: no better score in the others",
+                   100 * (1 - pruned / cells));
+}
+
 /** Letters, dots and brackets, and the energy, as RNAfold prints them. */
 static void show_structure(const tsl_problem *problem, tsl_summary *summary) {
   const dp_own *own = dp_own_of(problem);
@@ -227,6 +245,7 @@ tsl_err dp_summary(const tsl_problem *problem, tsl_summary *summary) {
     tsl_summary_add(summary, "distance to the centroid", own->distance, "pairs");
   }
   show_structure(problem, summary);
+  if (p->problem == DP_LOCAL) dp_pruned_text(problem, summary->text, sizeof summary->text);
   if ((p->problem == DP_LOCAL || p->free_ends != 0) && p->mode == DP_RECOVER) {
     tsl_summary_add(summary, "first letter of a", (double)own->begin[0], "1");
     tsl_summary_add(summary, "first letter of b", (double)own->begin[1], "1");

@@ -62,10 +62,10 @@ static bool beats(const tsl_problem *problem, const int64_t *x, const int64_t *y
 }
 
 const int64_t *dp_best_of(const tsl_problem *problem) {
-  const int64_t(*rows)[3] = problem->fields[dp_field(problem, "best")].data;
-  const int64_t *best = rows[0];
+  const int64_t *rows = problem->fields[dp_field(problem, "best")].data, *best = rows;
+  const int64_t width = dp_best_width(dp_params_of(problem));
   for (int64_t k = 1; k < dp_own_of(problem)->n_lanes; k++)
-    if (beats(problem, rows[k], best)) best = rows[k];
+    if (beats(problem, rows + k * width, best)) best = rows + k * width;
   return best;
 }
 

@@ -408,13 +408,18 @@ done:
 tsl_err dp_band_best(dp_bands *bands, const tsl_unit *units, int64_t n, tsl_part *parts) {
   tsl_err err = TSL_OK;
   const dp_context *c = bands->c;
-  int64_t best[3] = {0, 0, 0};
+  int64_t best[3] = {0, 0, 0}, pruned = 0;
+  const dp_band *b = NULL;
   if (c->p->free_ends != 0) return find_ends(bands, dp_band_find(bands, units, n), units, n, parts);
   if (c->best < 0 || units[0].hi[0] != c->p->n) return TSL_OK;
-  TSL_TRY(bands->engine->best(dp_band_find(bands, units, n)->engine, best));
+  b = dp_band_find(bands, units, n);
+  TSL_TRY(bands->engine->best(b->engine, best));
+  if (bands->engine->pruned != NULL) TSL_TRY(bands->engine->pruned(b->engine, &pruned));
   for (int64_t k = 0; k < n; k++) {
     const bool here = best[0] > 0 && best[2] > units[k].lo[1] && best[2] <= units[k].hi[1];
-    for (int e = 0; e < 3; e++) ((int64_t *)parts[k].slab[c->best])[e] = here ? best[e] : 0;
+    int64_t *lane = parts[k].slab[c->best];
+    for (int e = 0; e < 3; e++) lane[e] = here ? best[e] : 0;
+    lane[3] = k == 0 ? pruned : 0;
   }
 done:
   return err;

@@ -61,6 +61,8 @@ typedef struct dp_band_engine {
   bool (*ended)(const void *engine);
   /** REQUIRED with start. Wait for the one started first; its seconds. */
   tsl_err (*finish)(void *engine, double *seconds);
+  /** OPTIONAL, default none. LOCAL: cells of the band left out so far; waits. */
+  tsl_err (*pruned)(void *engine, int64_t *cells);
 } dp_band_engine;
 
 /** Rows that were computed together: what their recovery needs. */

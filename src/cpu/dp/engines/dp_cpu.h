@@ -159,6 +159,15 @@ void dp_cpu_align_row_put(dp_cpu_align *band, const int32_t *h, const int32_t *f
 /** DP_LOCAL: the best cell of the band so far (begin forgets it). Others: the last cell computed of
  *  the last row. */
 dp_best dp_cpu_align_best(const dp_cpu_align *band);
+/**
+ * DP_LOCAL: leave cells out from here on that can change no best cell and no way back from it
+ * (dp_cpu_align_prune.c). Rows and edges then hold less than the table where none of these leads;
+ * E' of entry 0 of an edge is a score that the table has.
+ * @param[in] rows, columns  of the table, from the band's first on
+ */
+void dp_cpu_align_prune(dp_cpu_align *band, int64_t rows, int64_t columns);
+/** Cells left out so far. */
+int64_t dp_cpu_align_pruned(const dp_cpu_align *band);
 /** DP_LOCAL: the best cell of the band above the row that row_put has set. */
 void dp_cpu_align_best_put(dp_cpu_align *band, const dp_best *best);
 

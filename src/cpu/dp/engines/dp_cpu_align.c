@@ -68,10 +68,11 @@ static void choose_move(dp_cpu_align *b) {
   const int64_t extend = b->extend_e > b->extend_f ? b->extend_e : b->extend_f;
   const int64_t open = b->open, most = b->most > 0 ? b->most : 0, pair = -(int64_t)b->least;
   const int64_t lower = open + 2 * extend > pair ? open + 2 * extend : pair;
+  const int64_t opened = b->kind == DP_ALIGN_LOCAL ? 3 * open : 2 * open; /* align_smooth */
   const int64_t right = DP_COLUMNS * extend, left = most + extend;
   for (int rows = 32; rows >= 4 && b->move == 0; rows /= 2) {
-    const int64_t above = (rows + DP_COLUMNS) * (most + extend) + 2 * open + most;
-    const int64_t below = rows * extend + (right > left ? right : left) + 2 * open + lower;
+    const int64_t above = (rows + DP_COLUMNS) * (most + extend) + opened + most;
+    const int64_t below = rows * extend + (right > left ? right : left) + opened + lower;
     if (above + below < UINT8_MAX) b->move = rows, b->below = (int32_t)below;
   }
 }
@@ -207,6 +208,7 @@ void dp_cpu_align_begin(dp_cpu_align *b) {
     b->f[j] = settle_f(b, b->h[j], DP_MINUS_INFINITY);
   }
   b->best = (dp_best){0};
+  b->known = 0;
   b->row = 0;
 }
 
@@ -234,6 +236,16 @@ dp_best dp_cpu_align_best(const dp_cpu_align *b) {
 
 void dp_cpu_align_best_put(dp_cpu_align *b, const dp_best *best) {
   b->best = *best;
+  align_know(b, best->score);
+}
+
+void dp_cpu_align_prune(dp_cpu_align *b, int64_t rows, int64_t columns) {
+  b->rows_left = b->kind == DP_ALIGN_LOCAL ? rows : 0;
+  b->columns_left = columns;
+}
+
+int64_t dp_cpu_align_pruned(const dp_cpu_align *b) {
+  return b->pruned;
 }
 
 /* ------------------------------------------------------------------ edges */
@@ -260,6 +272,7 @@ static tsl_err dp_cpu_align_enter(dp_cpu_align *b, int64_t lo, int64_t i, const 
   else if (left != NULL) {
     h = ((const int32_t *)left)[2 * i];
     e = ((const int32_t *)left)[2 * i + 1];
+    if (i == 0 && b->rows_left > 0) align_know(b, e); /* of columns on the left */
   }
   if (h >= ALIGN_MOST || h <= -ALIGN_MOST)
     TSL_FAIL(TSL_ERR_NUMERIC, "row %lld of an edge holds %lld; no score reaches that",
@@ -279,7 +292,9 @@ static void leave(const dp_cpu_align *b, int64_t rows, int32_t top, void *right)
       continue;
     }
     ((int32_t *)right)[2 * i] = h;
-    ((int32_t *)right)[2 * i + 1] = i > 0 ? b->ee[i] : DP_MINUS_INFINITY;
+    ((int32_t *)right)[2 * i + 1] = i > 0              ? b->ee[i]
+                                    : b->rows_left > 0 ? b->known
+                                                       : DP_MINUS_INFINITY;
   }
 }
 
@@ -309,7 +324,10 @@ static void dp_cpu_align_run_block(void *context, int64_t strip, int64_t block, 
   const tile *t = context;
   const int64_t first = block * t->block, left = t->rows - first;
   const int64_t rows = left < t->block ? left : t->block;
-  if (t->keep) keep_block(t, strip, block, rows);
+  if (t->keep)
+    keep_block(t, strip, block, rows);
+  else if (align_prune_block(t->band, t->lo, strip, first, rows))
+    return;
   align_block(t->band, t->lo, strip, first, rows, thread);
 }
 
@@ -377,6 +395,7 @@ tsl_err dp_cpu_align_tile(dp_cpu_align *b, int64_t lo, int64_t hi, const void *l
              (long long)b->n);
   TSL_TRY(edge_room(b, t.rows));
   for (int64_t i = 0; i <= t.rows; i++) TSL_TRY(dp_cpu_align_enter(b, lo, i, left));
+  align_smooth(b, t.rows);
   if (keep) TSL_TRY(keep_room(b, &t, blocks));
   top = b->m > 0 ? b->h[b->m - 1] : b->eh[0];
   for (int64_t s = 0; s < b->n_strips; s++)

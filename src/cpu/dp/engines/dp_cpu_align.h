@@ -5,6 +5,8 @@
 #include "dp_cpu.h"
 #include "dp_kernels.h"
 
+#include <stdatomic.h>
+
 enum {
   ALIGN_ROWS = 2048,             /* most rows of a block */
   ALIGN_KEEP_ROWS = 512,         /* rows of a block that is kept */
@@ -58,8 +60,11 @@ struct dp_cpu_align {
   uint8_t *row_codes; /**< [n] by row: DP_PAD bytes before and after */
   int32_t *h, *f;     /**< [m] last row: H, F' */
   dp_best best;
-  int64_t row;   /**< rows computed */
-  int64_t width; /**< columns of a strip */
+  int64_t rows_left, columns_left; /**< dp_cpu_align_prune; 0: nothing is left out */
+  _Atomic int32_t known;           /**< a score that the table has */
+  _Atomic int64_t pruned;          /**< cells left out */
+  int64_t row;                     /**< rows computed */
+  int64_t width;                   /**< columns of a strip */
   int64_t n_strips;
   int32_t *corner;  /**< [n_strips] H of the row above, column before the strip */
   int32_t *eh, *ee; /**< [edge_room] H and E' of the edge, entry 0 the row above the tile */
@@ -74,6 +79,21 @@ struct dp_cpu_align {
 /** Compute one block of a strip: rows [first, first + rows) of the tile that begins at row lo. */
 void align_block(dp_cpu_align *band, int64_t lo, int64_t strip, int64_t first, int64_t rows,
                  int thread);
+
+/**
+ * Leave a block out when it holds no better cell nor a way to one: what it hands on is then what
+ * gaps alone make of its sides, which is never more than the table has.
+ * @return false: it must be computed
+ */
+bool align_prune_block(dp_cpu_align *band, int64_t lo, int64_t strip, int64_t first, int64_t rows);
+/** Some cell has this score. */
+void align_know(dp_cpu_align *band, int64_t score);
+/**
+ * Raise H around a tile, the row above it and `rows` of its left edge, to what their neighbours
+ * show that the table has at least: where another device has left cells out, less may have come.
+ * Where none has, everything stays as it is.
+ */
+void align_smooth(dp_cpu_align *band, int64_t rows);
 
 /** Make the place of a thread's best cell known. */
 void align_settle_best(const dp_cpu_align *band, int thread);

@@ -312,4 +312,5 @@ void align_block(dp_cpu_align *band, int64_t lo, int64_t strip, int64_t first, i
   const bool compare = local && may_be_best(&b, score);
   leave(&b, band, first, (dp_number_width)width, h_out, e_out);
   if (compare) compare_best(band, thread);
+  if (local) align_know(band, score);
 }

@@ -38,6 +38,7 @@ static tsl_err open_align(void *worker, const dp_box *cells, void **engine) {
   else
     TSL_TRY(dp_cpu_align_open(&w->cpu, (dp_problem)p->problem, &p->scores, a, n, b + lo, hi - lo,
                               p->m, lo, &e->align));
+  dp_cpu_align_prune(e->align, p->n - top, p->m - lo);
   dp_cpu_align_begin(e->align);
 done:
   if (err != TSL_OK) close_align(engine);
@@ -119,6 +120,11 @@ static tsl_err best_put(void *engine, const int64_t best[3]) {
   return TSL_OK;
 }
 
+static tsl_err pruned_align(void *engine, int64_t *cells) {
+  *cells = dp_cpu_align_pruned(((const align_band *)engine)->align);
+  return TSL_OK;
+}
+
 const dp_band_engine dp_engine_align_cpu = {
     .open = open_align,
     .close = close_align,
@@ -131,4 +137,5 @@ const dp_band_engine dp_engine_align_cpu = {
     .goal = goal_align,
     .best = best_align,
     .best_put = best_put,
+    .pruned = pruned_align,
 };

@@ -102,9 +102,9 @@ static tsl_err dp_affine_upload(dp_affine *b, const uint8_t *rows, const uint8_t
   TSL_TRY(tsl_gpu_reserve(memory, &b->rows, b->n + 1, "letters of the rows"));
   TSL_TRY(tsl_gpu_reserve(memory, &b->columns, b->stride, "letters of the columns"));
   for (int set = 0; set < b->sides; set++) TSL_TRY(dp_affine_reserve_set(b, set));
-  TSL_TRY(tsl_gpu_reserve(memory, &b->flags, 16, "counters"));
+  TSL_TRY(tsl_gpu_reserve(memory, &b->flags, sizeof(dp_affine_flags), "counters"));
   TSL_TRY(tsl_gpu_reserve(memory, &b->marks, 4 * dp_affine_grains(b), "counters"));
-  TSL_CUDA_TRY(cudaMemsetAsync(b->flags.data, 0, 16, stream));
+  TSL_CUDA_TRY(cudaMemsetAsync(b->flags.data, 0, sizeof(dp_affine_flags), stream));
   TSL_CUDA_TRY(cudaMemsetAsync(b->marks.data, 0, (size_t)b->marks.bytes, stream));
   TSL_CUDA_TRY(cudaMemsetAsync(b->columns.data, b->letters, (size_t)b->stride, stream));
   if (b->n > 0)
@@ -157,6 +157,10 @@ tsl_err dp_affine_open(dp_card *card, dp_problem problem, const letters_scores *
   b->width = width == 4 || width == 8 || width == 16 ? width : 0;
   TSL_TRY(choose_bits(b));
   b->letters = scores->alphabet;
+  for (int k = 0; k < b->letters * b->letters; k++) {
+    const int32_t pair = scores->s[k / b->letters][k % b->letters];
+    b->pair = pair > b->pair ? pair : b->pair;
+  }
   b->extend = scores->extend;
   b->open_extend = scores->open + scores->extend;
   b->n = n;
@@ -171,6 +175,11 @@ tsl_err dp_affine_open(dp_card *card, dp_problem problem, const letters_scores *
 done:
   if (err != TSL_OK) dp_affine_close(&b);
   return err;
+}
+
+void dp_affine_prune(dp_affine *b, int64_t rows, int64_t columns) {
+  b->rows_left = b->local ? rows : 0;
+  b->columns_left = columns;
 }
 
 void dp_affine_close(dp_affine **band) {
@@ -223,6 +232,8 @@ tsl_err dp_affine_begin(dp_affine *b) {
   TSL_LAUNCH(begin_kernel, dim3((unsigned)tsl_ceil_div(b->stride, 256)), 256, 0, b->card->stream,
              b->stride, b->first, b->local, (int64_t)(b->open_extend - b->extend),
              (int64_t)b->extend, (int32_t *)b->sets[0].h.data, (int32_t *)b->sets[0].f.data);
+  TSL_CUDA_TRY(
+      cudaMemsetAsync(&((dp_affine_flags *)b->flags.data)->known, 0, sizeof(int), b->card->stream));
   TSL_TRY(dp_affine_enter(b, 0, 0, 0, NULL, b->card->stream));
   b->last = 0;
   b->edge_rows = 0;
@@ -293,6 +304,14 @@ dp_affine_args dp_affine_args_of(const dp_affine *b, int k, int64_t lo, int64_t 
   a.letters = b->letters;
   a.open_extend = b->open_extend;
   a.extend = b->extend;
+  if (b->rows_left > 0) {
+    dp_affine_flags *flags = (dp_affine_flags *)b->flags.data;
+    a.pair = b->pair;
+    a.rows_left = b->rows_left - lo;
+    a.columns_left = b->columns_left;
+    a.known = &flags->known;
+    a.rested = &flags->rested;
+  }
   return a;
 }
 
@@ -325,6 +344,7 @@ tsl_err dp_affine_launch(dp_affine *b, dp_affine_args *args, dp_affine_shape sha
                                     : b->local       ? pick<true>(width, mode)
                                                      : pick<false>(width, mode);
   unsigned blocks = 0;
+  args->apart = dp_narrow_apart(b, width);
   args->strips = (int)tsl_ceil_div(b->m, (shape.bits == 16 ? 2 : 1) * DP_WARP * width);
   int warps = dp_card_warps(b->card, args->strips);
   while (warps > 1 && warps * bytes > b->card->shared_limit) warps /= 2;

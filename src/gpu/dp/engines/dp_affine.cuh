@@ -15,6 +15,13 @@
  * has read, and counts the rows that it has finished. What it writes is E' (dp.h), which is as
  * good to the next strip and what all devices have where the edge leaves the band.
  *
+ * Block pruning (Sandes and de Melo 2013) of local alignments in 16 bits. A path that crosses a
+ * chunk of a strip comes from a value around it, and gains a pair at most in each row and column
+ * that is left. Where even so it stays below a score that some cell has (known), the chunk is left
+ * out and H = 0 put behind it. No value then is above that of the whole table, and all on a path
+ * to a best cell are what they are there: none of these crosses a chunk left out. So the best cell
+ * is the same, also among several, and so is every direction on the way back from it.
+ *
  * Chained launches. At the end of a launch the card empties as strips end, and at the begin of the
  * next it fills as they begin one after another. So the launch of the next rows may be on the card
  * while the one before drains (dp_affine_start). What it takes over, by columns:
@@ -93,7 +100,13 @@ typedef struct dp_affine_args {
   int64_t steps; /**< of history, a strip */
   int rows_n, columns_n, strips, letters, lag;
   int32_t open_extend, extend;
-  int32_t reach;     /**< 16 bits: dp_narrow_measure */
+  int32_t reach; /**< 16 bits: dp_narrow_measure */
+  int32_t apart; /**< 16 bits: dp_narrow_apart */
+  int32_t pair;  /**< local: largest score of a pair, at least 0 */
+  int64_t rows_left,
+      columns_left;           /**< local: of the table, from the tile's and the band's first on */
+  int *known;                 /**< local: a score that the table has; NULL: leave nothing out */
+  unsigned long long *rested; /**< cells left out */
   uint32_t *spoiled; /**< 16 bits: set to 1 when they did not hold; 32 bits: compute only when it is
                       *   1, NULL: always */
   const uint32_t *given_up; /**< chained, 16 bits: spoiled of the launch before; else NULL */
@@ -164,6 +177,25 @@ static __device__ __forceinline__ bool dp_affine_raise(int bar, dp_affine_peak &
   const bool higher = bar > peak.bar;
   if (higher) peak.bar = bar;
   return __any_sync(DP_ALL_LANES, higher);
+}
+
+/**
+ * May a best cell lie in a chunk of rows of a strip, or on a path through it? H around it is at
+ * most `most`, and each row and column adds a pair at most. Tells others the lane's peak before.
+ * The same answer in all lanes. @param[in] width  columns of a strip
+ */
+static __device__ __forceinline__ bool dp_affine_worth(const dp_affine_args &a, int width,
+                                                       int strip, int chunk, int lane, int most,
+                                                       const dp_affine_peak &peak) {
+  if (a.known == NULL) return true;
+  const int late = (chunk - DP_AFFINE_LAG) * DP_AFFINE_CHUNK; /* rows of the last lane */
+  const int64_t rows = a.rows_left - (late > 0 ? late : 0);
+  const int64_t columns = a.columns_left - (int64_t)strip * width;
+  const int64_t reached = (most > 0 ? most : 0) + a.pair * (rows < columns ? rows : columns);
+  const int known = __ldcg(a.known), mine = peak.g + a.open_extend;
+  if (mine > known && (a.spoiled == NULL || dp_load_acquire(a.spoiled) == 0))
+    atomicMax(a.known, mine);
+  return reached >= __shfl_sync(DP_ALL_LANES, known, 0);
 }
 
 template <int NC>
@@ -322,12 +354,13 @@ static __device__ __forceinline__ int2 dp_affine_pass(const dp_affine_args &a, i
   return make_int2(h, e > opened ? e : opened);
 }
 
-/** Last strip, when it ends: the corner of the edge that leaves. All strips have read the one that
- *  came in. */
+/** Last strip, when it ends: the corner of the edge that leaves, and the score that the table has.
+ *  All strips have read the one that came in. */
 static __device__ __forceinline__ void dp_affine_turn(const dp_affine_args &a, int strip,
                                                       int lane) {
   if (strip == a.strips - 1 && lane == 0)
-    a.edge[0] = make_int2(__ldcg(&a.h_above[a.columns_n - 1]), DP_MINUS_INFINITY);
+    a.edge[0] = make_int2(__ldcg(&a.h_above[a.columns_n - 1]),
+                          a.known != NULL ? __ldcg(a.known) : DP_MINUS_INFINITY);
 }
 
 /** Wait for a chunk of the strip before. */

@@ -53,6 +53,14 @@ typedef struct dp_affine_chain {
   uint32_t *spoiled; /**< [2] pinned copy of flags */
 } dp_affine_chain;
 
+/** Words on the card. */
+typedef struct dp_affine_flags {
+  uint32_t spoiled[2];       /**< of either own */
+  uint32_t again;            /**< tiles done again by the card */
+  int known;                 /**< local: a score that the table has */
+  unsigned long long rested; /**< cells left out */
+} dp_affine_flags;
+
 /** The band. */
 struct dp_affine {
   dp_card *card; /**< not owned */
@@ -62,7 +70,9 @@ struct dp_affine {
   bool packed; /**< the card has instructions for two values of 16 bits */
   int letters;
   int32_t open_extend, extend;
-  int32_t reach, slope; /**< dp_narrow_measure */
+  int32_t reach, slope;            /**< dp_narrow_measure */
+  int32_t pair;                    /**< largest score of a pair, at least 0 */
+  int64_t rows_left, columns_left; /**< dp_affine_prune; 0: nothing is left out */
   int64_t n, m, stride, first;
   int64_t row;     /**< rows done, or queued */
   int sides;       /**< sets of rows: 2, with chained launches 3 */
@@ -72,7 +82,7 @@ struct dp_affine {
   dp_affine_rows sets[3];
   dp_affine_own own[2]; /**< one launch at a time has the first */
   tsl_gpu_buffer history, steps;
-  tsl_gpu_buffer flags; /**< u32: spoiled of either own, tiles done again by the card */
+  tsl_gpu_buffer flags; /**< dp_affine_flags */
   int64_t redone;       /**< tiles done again by the host */
   int last;             /**< own[last] has the edge of the last tile, */
   int64_t edge_rows;    /**< with so many rows */
@@ -91,6 +101,8 @@ static inline int64_t dp_affine_grains(const dp_affine *b) {
  * it, 0 where the scores are too large for that; slope, by which H changes from cell to cell.
  */
 void dp_narrow_measure(dp_affine *band, const letters_scores *scores);
+/** What H around a chunk of a strip of 64 width columns may be apart. */
+int32_t dp_narrow_apart(const dp_affine *band, int width);
 /** Do 16 bits hold for sure in strips of 64 width columns? */
 bool dp_narrow_fits(const dp_affine *band, int width);
 /** The kernel of a mode. */

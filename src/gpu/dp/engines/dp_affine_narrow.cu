@@ -30,10 +30,14 @@ void dp_narrow_measure(dp_affine *b, const letters_scores *s) {
  * one, cut where it leaves the nearer one's row or column, and a gap from there. A strip has values
  * of 64 width columns, of the rows that its last half is behind the first, and of a chunk of edges.
  */
-bool dp_narrow_fits(const dp_affine *b, int width) {
+int32_t dp_narrow_apart(const dp_affine *b, int width) {
   const int64_t apart = DP_NARROW_HALVES * (width + 1) + DP_AFFINE_CHUNK;
-  return b->reach > 0 &&
-         apart * b->slope + 2 * (int64_t)(b->open_extend - b->extend) <= b->reach / 2;
+  const int64_t most = apart * b->slope + 2 * (int64_t)(b->open_extend - b->extend);
+  return most < INT32_MAX / 2 ? (int32_t)most : INT32_MAX / 2;
+}
+
+bool dp_narrow_fits(const dp_affine *b, int width) {
+  return b->reach > 0 && dp_narrow_apart(b, width) <= b->reach / 2;
 }
 
 template <bool LOCAL> static dp_affine_function pick(int width, int mode) {

@@ -14,185 +14,16 @@
  * done again in 32 bits. Outside the kernel everything is as 32 bits have it, bit for bit: E and F
  * that are worth no more than a gap opened anew are raised to that when they are cut to 16 bits,
  * which changes no value and no direction that follows.
+ *
+ * Local alignments leave out chunks in which no better cell can lie (dp_affine.cuh). What they
+ * leave behind, H = 0, may stand beside large values. So before a chunk of a local alignment every
+ * value around it is raised to the largest of them less what cells of a strip can be apart
+ * (dp_narrow_apart), below which the whole table has none.
  */
 #ifndef TSL_GPU_DP_AFFINE_NARROW_CUH
 #define TSL_GPU_DP_AFFINE_NARROW_CUH
 
-#include "dp_affine.cuh"
-
-enum { DP_NARROW_HALVES = 2 * DP_WARP };
-
-/* ---------------------------------------------------------------- two values in a register */
-
-static __device__ __forceinline__ int dp_low(uint32_t x) {
-  return (int16_t)(x & 0xffffu);
-}
-
-static __device__ __forceinline__ int dp_high(uint32_t x) {
-  return (int32_t)x >> 16;
-}
-
-static __device__ __forceinline__ int dp_clip(int value) {
-  return value > INT16_MAX ? INT16_MAX : value < INT16_MIN ? INT16_MIN : value;
-}
-
-/** Both halves, each cut to 16 bits. */
-static __device__ __forceinline__ uint32_t dp_pack(int low, int high) {
-  return ((uint32_t)dp_clip(high) << 16) | ((uint32_t)dp_clip(low) & 0xffffu);
-}
-
-/** x where mask has ones, else y. */
-static __device__ __forceinline__ uint32_t dp_choose(uint32_t mask, uint32_t x, uint32_t y) {
-  return (x & mask) | (y & ~mask);
-}
-
-/** All ones in the halves in which x = y; x >= y, less than 2^15 apart. */
-static __device__ __forceinline__ uint32_t dp_same(uint32_t x, uint32_t y) {
-  return __viaddmin_s16x2(x, ~y, 0u);
-}
-
-/** Halves of x minus delta, cut to 16 bits. */
-static __device__ __forceinline__ uint32_t dp_shift(uint32_t x, int delta) {
-  return dp_pack(dp_low(x) - delta, dp_high(x) - delta);
-}
-
-/* ---------------------------------------------------------------- one strip of a warp */
-
-/** A lane: two halves in each uint32_t, relative to base. */
-template <int NC> struct dp_narrow_lane {
-  uint32_t g[NC], f[NC];           /**< rows above: H - open - extend, F */
-  uint32_t corner;                 /**< G of the rows above, of the columns before the first */
-  uint32_t h, e;                   /**< H and E of the last columns of the rows just done */
-  uint32_t exit_h, exit_e;         /**< ragged: the same of the last real column */
-  uint32_t less_open, less_extend; /**< - open - extend, - extend */
-  uint32_t zero;                   /**< local: H = 0 */
-  uint32_t bar;                    /**< local: G that a new peak is above (dp_affine_peak) */
-  uint32_t ways;                   /**< directions of the low half's row before */
-  int base;
-  bool spoiled; /**< the same in all lanes */
-};
-
-/** What a strip is for its lanes. */
-typedef struct dp_narrow_place {
-  int strip, lane;
-  int first;      /**< column of the low half's first */
-  int exit, stop; /**< half that has the strip's last real column; ragged: which one that is */
-} dp_narrow_place;
-
-/** 32-bit words of one load of scores, and of a letter in the profile. */
-template <int NC> struct dp_narrow_size {
-  enum { WORDS = NC >= 8 ? 4 : 2, LETTER = 32 * NC };
-};
-
-/** Column k of a half of a lane, in 16-bit places: lanes side by side in loads. */
-template <int NC>
-static __device__ __forceinline__ int dp_narrow_spot(int letter, int half, int k, int lane) {
-  const int load = 2 * dp_narrow_size<NC>::WORDS;
-  return letter * 2 * dp_narrow_size<NC>::LETTER + half * dp_narrow_size<NC>::LETTER +
-         (k / load * 32 + lane) * load + k % load;
-}
-
-/** Beyond the last column a pair is worth two gaps: nothing comes from it. */
-template <int NC>
-static __device__ __forceinline__ void
-dp_narrow_profile(const dp_affine_args &a, const dp_narrow_place &p, uint32_t *profile) {
-  int16_t *spots = (int16_t *)profile;
-  for (int k = 0; k < 2 * NC; k++) {
-    const int letter = a.columns[p.first + k];
-    for (int x = 0; x < a.letters; x++) {
-      const int score =
-          letter == a.letters ? -2 * a.open_extend : a.scores[x * (a.letters + 1) + letter];
-      spots[dp_narrow_spot<NC>(x, k / NC, k % NC, p.lane)] = (int16_t)(score + a.open_extend);
-    }
-  }
-}
-
-template <int NC>
-static __device__ __forceinline__ void dp_narrow_scores(const uint32_t *from,
-                                                        uint32_t (&s)[dp_narrow_size<NC>::WORDS]) {
-  if constexpr (NC >= 8) {
-    const uint4 four = *(const uint4 *)from;
-    s[0] = four.x, s[1] = four.y, s[2] = four.z, s[3] = four.w;
-  } else {
-    const uint2 two = *(const uint2 *)from;
-    s[0] = two.x, s[1] = two.y;
-  }
-}
-
-/** Directions of two cells as dp_affine_row has them, in the lowest four bits of the halves. */
-template <bool LOCAL>
-static __device__ __forceinline__ uint32_t dp_narrow_ways(uint32_t h, uint32_t pair, uint32_t e,
-                                                          uint32_t f, uint32_t left, uint32_t up,
-                                                          uint32_t zero) {
-  const uint32_t none = LOCAL ? __vcmpeq2(h, zero) : 0;
-  const uint32_t by_pair = dp_same(h, pair), by_left = dp_same(h, e);
-  const uint32_t one = none | (by_left & ~by_pair), two = none | ~(by_left | by_pair);
-  return (one & 0x00010001u) | (two & 0x00020002u) | (~dp_same(e, left) & 0x00040004u) |
-         (~dp_same(f, up) & 0x00080008u);
-}
-
-/** One row of either half. @param[in] low, high  profiles of their letters
- *  @param[in] h, e  of the columns to the left @param[in] live  RAMP: ones where the row exists */
-template <int NC, bool LOCAL, bool KEEP, bool RAGGED, bool RAMP>
-static __device__ __forceinline__ uint32_t dp_narrow_row(dp_narrow_lane<NC> &l, const uint32_t *low,
-                                                         const uint32_t *high, uint32_t h,
-                                                         uint32_t e, int stop, uint32_t live) {
-  constexpr int WORDS = dp_narrow_size<NC>::WORDS;
-  uint32_t left = __vadd2(h, l.less_open), diagonal = l.corner, directions = 0;
-  l.corner = RAMP ? dp_choose(live, left, l.corner) : left;
-#pragma unroll
-  for (int load = 0; load < NC / (2 * WORDS); load++) {
-    uint32_t s_low[WORDS], s_high[WORDS];
-    dp_narrow_scores<NC>(low + load * 32 * WORDS, s_low);
-    dp_narrow_scores<NC>(high + load * 32 * WORDS, s_high);
-#pragma unroll
-    for (int q = 0; q < 2 * WORDS; q++) {
-      const int k = 2 * WORDS * load + q;
-      const uint32_t up = l.g[k], f_up = l.f[k];
-      const uint32_t s = __byte_perm(s_low[q / 2], s_high[q / 2], q % 2 == 0 ? 0x5410 : 0x7632);
-      const uint32_t f = __viaddmax_s16x2(f_up, l.less_extend, up);
-      const uint32_t e_new = __viaddmax_s16x2(e, l.less_extend, left);
-      const uint32_t pair = __viaddmax_s16x2(diagonal, s, f);
-      h = LOCAL ? __vimax3_s16x2(pair, e_new, l.zero) : __vmaxs2(pair, e_new);
-      if (KEEP)
-        directions |= dp_narrow_ways<LOCAL>(h, __vadd2(diagonal, s), e_new, f, left, up, l.zero)
-                      << (4 * k);
-      e = e_new;
-      diagonal = up;
-      left = __vadd2(h, l.less_open);
-      l.g[k] = RAMP ? dp_choose(live, left, up) : left;
-      l.f[k] = RAMP ? dp_choose(live, f, f_up) : f;
-      if (RAGGED && k == stop) l.exit_h = h, l.exit_e = e;
-    }
-  }
-  l.h = h;
-  l.e = e;
-  return directions;
-}
-
-/** Remember the first column of the rows whose value is above the peak; the high half's row comes
- *  first. */
-template <int NC, bool RAMP>
-static __device__ __forceinline__ void dp_narrow_look(dp_narrow_lane<NC> &l, int row, int first,
-                                                      uint32_t live, dp_affine_peak &peak) {
-  uint32_t most = l.g[0];
-#pragma unroll
-  for (int k = 1; k + 1 < NC; k += 2) most = __vimax3_s16x2(most, l.g[k], l.g[k + 1]);
-  most = __vmaxs2(most, l.g[NC - 1]);
-  if (RAMP) most = dp_choose(live, most, l.bar);
-  if (__vmaxs2(most, l.bar) == l.bar) return;
-#pragma unroll 1
-  for (int half = 1; half >= 0; half--) {
-    const int up = half == 1 ? 0 : 16, g = dp_high(most << up);
-    if (g <= dp_low(l.bar)) continue;
-    peak.g = peak.bar = g + l.base;
-    peak.row = row - half;
-#pragma unroll
-    for (int k = NC - 1; k >= 0; k--)
-      if (dp_high(l.g[k] << up) == g) peak.column = first + half * NC + k;
-    l.bar = dp_pack(g, g);
-  }
-}
+#include "dp_affine_narrow_row.cuh"
 
 /* ---------------------------------------------------------------- base and range */
 
@@ -225,7 +56,13 @@ static __device__ __forceinline__ int dp_narrow_corner(const dp_affine_args &a, 
   return (column == 0 ? a.edge[0].x : dp_narrow_above(a, a.h_above, column - 1)) - a.open_extend;
 }
 
-template <int NC>
+/** Where chunks are left out: no H of the whole table around a strip lies below when one is `most`.
+ */
+static __device__ __forceinline__ int dp_narrow_floor(const dp_affine_args &a, int most) {
+  return a.known == NULL ? INT32_MIN / 2 : most > a.apart ? most - a.apart : 0;
+}
+
+template <int NC, bool LOCAL>
 static __device__ __forceinline__ void
 dp_narrow_load(const dp_affine_args &a, const dp_narrow_place &p, dp_narrow_lane<NC> &l) {
   const int corner[2] = {dp_narrow_corner(a, p.first), dp_narrow_corner(a, p.first + NC)};
@@ -237,6 +74,9 @@ dp_narrow_load(const dp_affine_args &a, const dp_narrow_place &p, dp_narrow_lane
     most = g > most ? g : most;
   }
   dp_narrow_span(&least, &most);
+  const int floor =
+      LOCAL ? dp_narrow_floor(a, most + a.open_extend) - a.open_extend : INT32_MIN / 2;
+  least = least > floor ? least : floor;
   l.base = least + (most - least) / 2;
   l.spoiled = most - l.base > a.reach || least - l.base < -a.reach;
 #pragma unroll
@@ -244,7 +84,8 @@ dp_narrow_load(const dp_affine_args &a, const dp_narrow_place &p, dp_narrow_lane
     int g[2], f[2];
     for (int half = 0; half < 2; half++) {
       const int column = p.first + half * NC + k, open = a.open_extend - a.extend;
-      const int h = dp_narrow_above(a, a.h_above, column);
+      const int above = dp_narrow_above(a, a.h_above, column) - a.open_extend;
+      const int h = (above > floor ? above : floor) + a.open_extend;
       const int gap = dp_narrow_above(a, a.f_above, column);
       g[half] = h - a.open_extend - l.base;
       f[half] = (gap > h - open ? gap : h - open) - l.base;
@@ -252,7 +93,8 @@ dp_narrow_load(const dp_affine_args &a, const dp_narrow_place &p, dp_narrow_lane
     l.g[k] = dp_pack(g[0], g[1]);
     l.f[k] = dp_pack(f[0], f[1]);
   }
-  l.corner = dp_pack(corner[0] - l.base, corner[1] - l.base);
+  l.corner = dp_pack((corner[0] > floor ? corner[0] : floor) - l.base,
+                     (corner[1] > floor ? corner[1] : floor) - l.base);
   l.h = l.e = l.exit_h = l.exit_e = l.ways = 0;
   l.less_open = dp_pack(-a.open_extend, -a.open_extend);
   l.less_extend = dp_pack(-a.extend, -a.extend);
@@ -312,12 +154,11 @@ dp_narrow_check(const dp_affine_args &a, const dp_affine_peak &peak, dp_narrow_l
 }
 
 /** Wait for a chunk of the strip before and bring it in: H in the low half, E in the high one. */
-template <int NC, bool LOCAL>
+template <int NC>
 static __device__ __forceinline__ void
 dp_narrow_take(const dp_affine_args &a, const dp_narrow_place &p, int chunk, uint32_t *known,
-               uint32_t *in, dp_narrow_lane<NC> &l, dp_affine_peak &peak) {
+               uint32_t *in, dp_narrow_lane<NC> &l) {
   const int row = chunk * DP_AFFINE_CHUNK + p.lane, open = a.open_extend - a.extend;
-  int most = INT32_MIN / 2;
   bool out = false;
   dp_affine_wait(a, p.strip, chunk, p.lane, known);
   if (row < a.rows_n) {
@@ -325,11 +166,99 @@ dp_narrow_take(const dp_affine_args &a, const dp_narrow_place &p, int chunk, uin
     const int h = at.x - l.base, e = (at.y > at.x - open ? at.y : at.x - open) - l.base;
     out = h > a.reach || h < -a.reach;
     in[p.lane] = dp_pack(h, e);
-    most = at.x;
   }
   if (__any_sync(DP_ALL_LANES, out)) l.spoiled = true;
-  if (LOCAL && dp_affine_raise(most - a.open_extend - 1, peak)) dp_narrow_settle<NC>(l, peak);
   __syncwarp();
+}
+
+/* ---------------------------------------------------------------- local: chunks left out */
+
+/** Largest and smallest H of a lane's registers. */
+template <int NC>
+static __device__ __forceinline__ void
+dp_narrow_extent(const dp_affine_args &a, const dp_narrow_lane<NC> &l, int *least, int *most) {
+  uint32_t high = l.corner, low = l.corner;
+#pragma unroll
+  for (int k = 0; k < NC; k += 2) {
+    high = __vimax3_s16x2(high, l.g[k], l.g[k + 1]);
+    low = __vimin3_s16x2(low, l.g[k], l.g[k + 1]);
+  }
+  const int base = l.base + a.open_extend;
+  *most = (dp_high(high) > dp_low(high) ? dp_high(high) : dp_low(high)) + base;
+  *least = (dp_high(low) < dp_low(low) ? dp_high(low) : dp_low(low)) + base;
+}
+
+/** Values around a chunk lie in [least, most], some in registers perhaps below least: raise these,
+ *  and move the base to the middle. */
+template <int NC>
+static __device__ __forceinline__ void dp_narrow_lift(const dp_affine_args &a, int least, int most,
+                                                      const dp_affine_peak &peak,
+                                                      dp_narrow_lane<NC> &l) {
+  const int open = a.open_extend - a.extend;
+  const int middle = least + (most - least) / 2 - a.open_extend - l.base;
+  dp_narrow_move<NC>(l, middle, INT16_MIN + a.extend);
+  const int floor = least - l.base;
+  const uint32_t g = dp_pack(floor - a.open_extend, floor - a.open_extend);
+  const uint32_t h = dp_pack(floor, floor), gap = dp_pack(floor - open, floor - open);
+#pragma unroll
+  for (int k = 0; k < NC; k++) l.g[k] = __vmaxs2(l.g[k], g), l.f[k] = __vmaxs2(l.f[k], gap);
+  l.corner = __vmaxs2(l.corner, g);
+  l.h = __vmaxs2(l.h, h);
+  l.e = __vmaxs2(l.e, gap);
+  l.spoiled |= most - a.open_extend - l.base > a.reach;
+  dp_narrow_settle<NC>(l, peak);
+}
+
+/** A chunk is left out: H = 0 behind it. */
+template <int NC>
+static __device__ __forceinline__ void
+dp_narrow_rest(const dp_affine_args &a, const dp_affine_peak &peak, dp_narrow_lane<NC> &l) {
+  const int open = a.open_extend - a.extend;
+  l.base = 0;
+  for (int k = 0; k < NC; k++) {
+    l.g[k] = dp_pack(-a.open_extend, -a.open_extend);
+    l.f[k] = dp_pack(-open, -open);
+  }
+  l.corner = dp_pack(-a.open_extend, -a.open_extend);
+  l.h = 0;
+  l.e = dp_pack(-open, -open);
+  dp_narrow_settle<NC>(l, peak);
+}
+
+/**
+ * Wait for a chunk of the strip before and bring it in as dp_narrow_take does, with all values
+ * around it raised to what the whole table has at least.
+ * @return PRUNE: can a best cell lie in it or beyond? The same in all lanes.
+ */
+template <int NC, bool PRUNE>
+static __device__ __forceinline__ bool
+dp_narrow_meet(const dp_affine_args &a, const dp_narrow_place &p, int chunk, uint32_t *known,
+               uint32_t *in, dp_narrow_lane<NC> &l, dp_affine_peak &peak) {
+  const int row = chunk * DP_AFFINE_CHUNK + p.lane, open = a.open_extend - a.extend;
+  int least, most, edge = 0;
+  int2 at = make_int2(0, -open);
+  dp_narrow_extent<NC>(a, l, &least, &most);
+  if (chunk * DP_AFFINE_CHUNK < a.rows_n) {
+    dp_affine_wait(a, p.strip, chunk, p.lane, known);
+    if (row < a.rows_n) at = __ldcg(&a.edge[row + 1]), edge = at.x;
+    if (row < a.rows_n && at.x > most) most = at.x;
+    if (row < a.rows_n && at.x < least) least = at.x;
+  }
+  dp_narrow_span(&least, &most);
+  if (PRUNE && !dp_affine_worth(a, DP_NARROW_HALVES * NC, p.strip, chunk, p.lane, most, peak))
+    return false;
+  const int floor = dp_narrow_floor(a, most), far = a.reach / 2 + a.open_extend;
+  const bool low = least < floor;
+  least = low ? floor : least;
+  if (low || most - l.base > far || least - l.base < a.open_extend - a.reach / 2)
+    dp_narrow_lift<NC>(a, least, most, peak, l);
+  const int h = at.x > floor ? at.x : floor;
+  if (chunk * DP_AFFINE_CHUNK < a.rows_n) {
+    in[p.lane] = dp_pack(h - l.base, (at.y > h - open ? at.y : h - open) - l.base);
+    if (dp_affine_raise(edge - a.open_extend - 1, peak)) dp_narrow_settle<NC>(l, peak);
+  }
+  __syncwarp();
+  return true;
 }
 
 /* ---------------------------------------------------------------- chunks of rows */
@@ -405,10 +334,35 @@ static __device__ __forceinline__ void dp_narrow_leave(const dp_affine_args &a, 
   dp_post_counter(&a.finished[strip], 0x7fffffffu, lane);
 }
 
+/** Hand over the rows of a chunk that was left out, those which its steps would have ended. */
+template <int NC, bool RAGGED>
+static __device__ __forceinline__ void dp_narrow_pass(const dp_affine_args &a,
+                                                      const dp_narrow_place &p, int chunk) {
+  const int late = RAGGED ? p.exit : DP_AFFINE_LAG * DP_AFFINE_CHUNK;
+  const int row = chunk * DP_AFFINE_CHUNK + p.lane - late;
+  if (row >= 0 && row < a.rows_n) __stcg(&a.edge[row + 1], dp_affine_pass(a, 0, DP_MINUS_INFINITY));
+  if (!RAGGED && chunk >= DP_AFFINE_LAG)
+    dp_post_counter(&a.finished[p.strip], (uint32_t)(chunk - DP_AFFINE_LAG) + 1, p.lane);
+}
+
+/** Go on with a chunk after one that was left out: its letters, and the row that the last half has
+ *  not handed over. */
+template <int NC>
+static __device__ __forceinline__ void dp_narrow_wake(const dp_affine_args &a,
+                                                      const dp_narrow_place &p, int chunk,
+                                                      dp_narrow_letters &t, int2 *out) {
+  const int row = chunk * DP_AFFINE_CHUNK - DP_AFFINE_LAG * p.lane;
+  const int before = (unsigned)(row - 1) < (unsigned)a.rows_n ? a.rows[row - 1] : 0;
+  t.next = (unsigned)row < (unsigned)a.rows_n ? a.rows[row] : 0;
+  t.high = t.mine + before * dp_narrow_size<NC>::LETTER + dp_narrow_size<NC>::LETTER / 2;
+  if (p.lane == DP_WARP - 1) out[0] = dp_affine_pass(a, 0, DP_MINUS_INFINITY);
+}
+
 /** One strip from the first row to the last. */
 template <int NC, bool LOCAL, int MODE, bool RAGGED>
 static __device__ __forceinline__ void dp_narrow_strip(const dp_affine_args &a, int strip, int lane,
                                                        uint32_t *profile, uint32_t *in, int2 *out) {
+  constexpr bool PRUNE = LOCAL && MODE == DP_AFFINE_VALUES;
   const int chunks = dp_affine_chunks(a.rows_n, DP_AFFINE_LAG);
   const int last = a.columns_n - 1 - strip * DP_NARROW_HALVES * NC;
   const int exit = RAGGED ? last / NC : DP_NARROW_HALVES - 1;
@@ -419,25 +373,42 @@ static __device__ __forceinline__ void dp_narrow_strip(const dp_affine_args &a, 
   dp_narrow_letters t = {profile + dp_narrow_size<NC>::WORDS * lane, NULL, 0};
   dp_narrow_lane<NC> l;
   uint32_t known = 0;
+  int rested = 0; /* PRUNE: chunks left out */
+  bool rests = false;
   dp_narrow_profile<NC>(a, p, profile);
   if (!dp_affine_follow(a, grain, grains, lane)) return dp_narrow_leave(a, strip, lane);
+  if (PRUNE && strip == 0 && lane == 0 && a.known != NULL) atomicMax(a.known, a.edge[0].y);
   peak = dp_affine_peak_of(a, grain, grains);
-  dp_narrow_load<NC>(a, p, l);
+  dp_narrow_load<NC, LOCAL>(a, p, l);
   dp_narrow_settle<NC>(l, peak);
   __syncwarp();
   t.high = t.mine + dp_narrow_size<NC>::LETTER / 2;
   if (lane == 0 && a.rows_n > 0) t.next = a.rows[0];
   for (int chunk = 0; chunk < chunks; chunk++) {
-    dp_narrow_check<NC>(a, peak, l);
-    if (chunk * DP_AFFINE_CHUNK < a.rows_n)
-      dp_narrow_take<NC, LOCAL>(a, p, chunk, &known, in, l, peak);
+    if (LOCAL) {
+      const bool worth = l.spoiled || dp_narrow_meet<NC, PRUNE>(a, p, chunk, &known, in, l, peak);
+      if (PRUNE && !worth) {
+        if (!rests) dp_narrow_rest<NC>(a, peak, l);
+        dp_narrow_pass<NC, RAGGED>(a, p, chunk);
+        rests = true;
+        rested++;
+        continue;
+      }
+    } else {
+      dp_narrow_check<NC>(a, peak, l);
+      if (chunk * DP_AFFINE_CHUNK < a.rows_n) dp_narrow_take<NC>(a, p, chunk, &known, in, l);
+    }
     if (l.spoiled) return dp_narrow_leave(a, strip, lane);
+    if (PRUNE && rests) dp_narrow_wake<NC>(a, p, chunk, t, out);
+    rests = false;
     if (chunk < DP_AFFINE_LAG || (chunk + 1) * DP_AFFINE_CHUNK > a.rows_n)
       dp_narrow_chunk<NC, LOCAL, MODE, RAGGED, true>(a, p, chunk, l, t, in, out, peak);
     else
       dp_narrow_chunk<NC, LOCAL, MODE, RAGGED, false>(a, p, chunk, l, t, in, out, peak);
   }
   dp_narrow_store<NC>(a, p, l);
+  if (PRUNE && lane == 0 && rested > 0)
+    atomicAdd(a.rested, (unsigned long long)rested * DP_AFFINE_CHUNK * DP_NARROW_HALVES * NC);
   if (LOCAL) dp_affine_settle(a, lane, peak, grain, grains);
   dp_affine_turn(a, strip, lane);
   dp_affine_mark(a, grain, grains, lane, a.spoiled);

@@ -37,13 +37,29 @@ done:
   return err;
 }
 
+static tsl_err flags_get(dp_affine *b, dp_affine_flags *flags) {
+  tsl_err err = TSL_OK;
+  TSL_CUDA_TRY(
+      cudaMemcpyAsync(flags, b->flags.data, sizeof *flags, cudaMemcpyDefault, b->card->stream));
+  TSL_TRY(dp_card_wait(b->card));
+done:
+  return err;
+}
+
 tsl_err dp_affine_again(dp_affine *b, int64_t *tiles) {
   tsl_err err = TSL_OK;
-  uint32_t flags[3] = {0, 0, 0};
-  TSL_CUDA_TRY(
-      cudaMemcpyAsync(flags, b->flags.data, sizeof flags, cudaMemcpyDefault, b->card->stream));
-  TSL_TRY(dp_card_wait(b->card));
-  *tiles = flags[2] + b->redone;
+  dp_affine_flags flags = {};
+  TSL_TRY(flags_get(b, &flags));
+  *tiles = flags.again + b->redone;
+done:
+  return err;
+}
+
+tsl_err dp_affine_pruned(dp_affine *b, int64_t *cells) {
+  tsl_err err = TSL_OK;
+  dp_affine_flags flags = {};
+  TSL_TRY(flags_get(b, &flags));
+  *cells = (int64_t)flags.rested;
 done:
   return err;
 }
@@ -84,8 +100,11 @@ done:
 
 tsl_err dp_affine_best_put(dp_affine *b, const dp_best *best) {
   tsl_err err = TSL_OK;
+  const int known = (int)best->score;
   if (!b->local) return TSL_OK;
   TSL_CUDA_TRY(cudaMemcpyAsync(b->sets[b->now].best.data, best, sizeof *best,
+                               cudaMemcpyHostToDevice, b->card->stream));
+  TSL_CUDA_TRY(cudaMemcpyAsync(&((dp_affine_flags *)b->flags.data)->known, &known, sizeof known,
                                cudaMemcpyHostToDevice, b->card->stream));
   TSL_TRY(dp_card_wait(b->card));
 done:

@@ -182,6 +182,14 @@ tsl_err dp_affine_open(dp_card *card, dp_problem problem, const letters_scores *
                        const uint8_t *rows, int64_t n, const uint8_t *columns, int64_t m,
                        int64_t total, int64_t first, int width, dp_affine **out);
 void dp_affine_close(dp_affine **band);
+/**
+ * DP_LOCAL: leave cells out from here on that can change no best cell and no way back from it
+ * (dp_affine.cuh). Rows and edges then hold less than the table where none of these leads.
+ * @param[in] rows, columns  of the table, from the band's first on
+ */
+void dp_affine_prune(dp_affine *band, int64_t rows, int64_t columns);
+/** Cells left out so far; waits. */
+tsl_err dp_affine_pruned(dp_affine *band, int64_t *cells);
 tsl_err dp_affine_begin(dp_affine *band);
 
 /** Compute rows [lo, hi). left, right: int32 [R + 1][2], H and E' as in dp.h; left may have any E'

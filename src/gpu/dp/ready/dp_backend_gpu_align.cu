@@ -32,6 +32,7 @@ static tsl_err open_align(void *worker, const dp_box *cells, void **engine) {
                          (const uint8_t *)dp_input(&w->dp.c, DP_A) + top, cells->hi[0] - top,
                          (const uint8_t *)dp_input(&w->dp.c, DP_B) + lo, hi - lo, p->m, lo, 0,
                          &e->align));
+  dp_affine_prune(e->align, p->n - top, p->m - lo);
 done:
   if (err != TSL_OK) close_align(engine);
   return err;
@@ -126,6 +127,10 @@ static tsl_err finish_align(void *engine, double *seconds) {
   return dp_affine_finish(((align_band *)engine)->align, seconds);
 }
 
+static tsl_err pruned_align(void *engine, int64_t *cells) {
+  return dp_affine_pruned(((align_band *)engine)->align, cells);
+}
+
 const dp_band_engine dp_engine_align = {open_align,
                                         close_align,
                                         tile_align,
@@ -139,4 +144,5 @@ const dp_band_engine dp_engine_align = {open_align,
                                         best_put_align,
                                         start_align,
                                         ended_align,
-                                        finish_align};
+                                        finish_align,
+                                        pruned_align};

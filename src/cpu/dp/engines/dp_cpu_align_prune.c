@@ -1,0 +1,104 @@
+/**
+ * @file dp_cpu_align_prune.c
+ * Blocks of local alignments that hold no better cell (block pruning, Sandes and de Melo 2013).
+ *
+ * A path that crosses a block comes from a value on its sides, and gains a pair at most in each row
+ * and column that is left. Where even so it stays below a score that some cell has, the block is not
+ * computed. What it hands on are the values of paths through it that have no pair inside it: so no
+ * value anywhere is above that of the whole table, and all on a path to a best cell are what they
+ * are there, for none of these paths crosses such a block. The best cell is the same, also among
+ * several, and so is every decision on the way back from it.
+ *
+ * Cells k rows or columns apart then differ by no more than in the whole table, which DP_MOVING
+ * relies on: the path that proves it has pairs on one side only, and gaps, which remain, on the
+ * other (choose_move). Cards hand on less where they leave cells out; align_smooth puts that right.
+ */
+#include "dp_cpu_align.h"
+
+#include "integers.h"
+
+void align_know(dp_cpu_align *b, int64_t score) {
+  int32_t known = atomic_load_explicit(&b->known, memory_order_relaxed);
+  while (score > known && !atomic_compare_exchange_weak(&b->known, &known, (int32_t)score)) {
+  }
+}
+
+/* ---- a block that is left out */
+
+/** A side of a block: H and the gap that leads on into it, [n]; a gap costs `extend` a letter. */
+typedef struct side {
+  int32_t *h, *gap;
+  int64_t n;
+} side;
+
+/** Paths from the other side of a block: along the far side, and those that have turned into it. */
+typedef struct arrivals {
+  int64_t along, turned;
+} arrivals;
+
+static arrivals arrivals_of(const dp_cpu_align *b, side other) {
+  arrivals a = {other.gap[other.n - 1], INT64_MIN / 2};
+  for (int64_t k = 0; k + 1 < other.n; k++)
+    a.turned = tsl_max(a.turned, other.gap[k] - b->open - (other.n - 1 - k) * b->extend_e);
+  return a;
+}
+
+/** A side becomes the one opposite, `across` cells away. */
+static void cross(const dp_cpu_align *b, side s, int64_t across, arrivals from) {
+  const int64_t extend = b->extend_e; /* LOCAL: that of either gap */
+  for (int64_t k = 0; k < s.n; k++) {
+    from.along -= extend, from.turned -= extend;
+    const int64_t gap = tsl_max(s.gap[k] - across * extend, from.turned);
+    const int64_t h = tsl_max(tsl_max(gap, from.along), 0);
+    s.h[k] = (int32_t)h;
+    s.gap[k] = (int32_t)tsl_max(gap, h - b->open);
+    from.along = tsl_max(from.along, gap - b->open);
+  }
+}
+
+static int32_t highest(const dp_cpu_align *b, side s, int32_t high) {
+  int32_t low = INT32_MAX;
+  b->cpu.kernels->range(s.h, s.n, &low, &high);
+  return high;
+}
+
+bool align_prune_block(dp_cpu_align *b, int64_t lo, int64_t strip, int64_t first, int64_t rows) {
+  const int64_t column = strip * b->width, columns = tsl_min(b->width, b->m - column);
+  const side above = {b->h + column, b->f + column, columns};
+  const side before = {b->eh + first + 1, b->ee + first + 1, rows};
+  const int64_t pairs = tsl_min(b->rows_left - lo - first, b->columns_left - column);
+  int32_t high = b->corner[strip] > 0 ? b->corner[strip] : 0;
+  if (b->rows_left == 0) return false;
+  high = highest(b, before, highest(b, above, high));
+  if (high + pairs * tsl_max(b->most, 0) >= atomic_load_explicit(&b->known, memory_order_relaxed))
+    return false;
+  const arrivals from_above = arrivals_of(b, above), from_before = arrivals_of(b, before);
+  b->corner[strip] = before.h[rows - 1];
+  cross(b, above, rows, from_before);
+  cross(b, before, columns, from_above);
+  atomic_fetch_add_explicit(&b->pruned, rows * columns, memory_order_relaxed);
+  return true;
+}
+
+/* ---- sides that came from elsewhere */
+
+/** Going along: a value is at least the best so far less `step` a cell and two gaps opened. */
+static void raise(const dp_cpu_align *b, int32_t *h, int64_t step, int64_t *run) {
+  *run -= step;
+  *h = (int32_t)tsl_max(*h, *run - 2 * (int64_t)b->open);
+  *run = tsl_max(*run, *h);
+}
+
+void align_smooth(dp_cpu_align *b, int64_t rows) {
+  const int64_t gap = b->extend_e, back = gap + tsl_max(b->most, 0);
+  int64_t run = INT32_MIN / 2;
+  if (b->rows_left == 0) return;
+  for (int64_t j = b->m - 1; j >= 0; j--) raise(b, &b->h[j], back, &run);
+  raise(b, &b->eh[0], back, &run);
+  for (int64_t i = 1; i <= rows; i++) raise(b, &b->eh[i], gap, &run);
+  run = INT32_MIN / 2;
+  for (int64_t i = rows; i >= 0; i--) raise(b, &b->eh[i], back, &run);
+  for (int64_t j = 0; j < b->m; j++) raise(b, &b->h[j], gap, &run);
+  for (int64_t j = 0; j < b->m; j++) b->f[j] = (int32_t)tsl_max(b->f[j], b->h[j] - b->open);
+  for (int64_t i = 0; i <= rows; i++) b->ee[i] = (int32_t)tsl_max(b->ee[i], b->eh[i] - b->open);
+}
