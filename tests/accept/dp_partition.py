@@ -172,7 +172,7 @@ def goes_on(letters, device="cpu"):
     """Killed in the sweep outside, after the four stages inside, and restarted on another number of ranks."""
     tree, ranks = tree_of(letters, "recover"), (2, 3) if device == "cpu" else (1, 1)
     tree["run"]["device"] = device
-    found = go_on_after_kill(suite, tree, f"stopped_{device}", *ranks, each=0.3, saves=5)
+    found = go_on_after_kill(suite, tree, f"stopped_{device}", *ranks, each=0.3, saves=5 if device == "cpu" else 3)
     with solve(letters, "recover") as whole:
         compare_contents("partition", found, contents(whole.filename))
 

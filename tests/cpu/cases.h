@@ -1,5 +1,5 @@
-/* Which cases of a long test are this run's: TSL_TEST_ONE_IN and TSL_TEST_FIRST of the environment, as
- * tests/accept/harness.py reads them. */
+/* Which cases of a long test are this run's: TSL_TEST_ONE_IN and TSL_TEST_FIRST of the environment,
+ * as tests/accept/harness.py reads them. */
 #ifndef TEST_CASES_H
 #define TEST_CASES_H
 

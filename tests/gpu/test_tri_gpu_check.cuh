@@ -17,11 +17,11 @@ static tsl_device device;
 static void report(const tri_case *c, int cut, const char *what, int64_t place, double got,
                    double wanted) {
   if (n_failures++ > 40) return;
-  printf(
-      "FAIL function %d output %d type %d n %lld d %lld map %d block %d x %d cut %d: %s at %lld: %.17g, "
-      "not %.17g\n",
-      c->function, c->output, c->type, (long long)c->n, (long long)c->d, c->map, c->block, c->block_rows, cut,
-      what, (long long)place, got, wanted);
+  printf("FAIL function %d output %d type %d n %lld d %lld map %d block %d x %d cut %d: %s at "
+         "%lld: %.17g, "
+         "not %.17g\n",
+         c->function, c->output, c->type, (long long)c->n, (long long)c->d, c->map, c->block,
+         c->block_rows, cut, what, (long long)place, got, wanted);
 }
 
 static double tolerance(const tri_case *c) {

@@ -92,13 +92,12 @@ enum {
 
 /** Parameters of a tri problem; plain data, the same on all ranks. */
 typedef struct tri_params {
-  int32_t function; /**< tri_function */
-  int32_t output;   /**< tri_output */
-  int32_t type;     /**< TSL_F32 or TSL_F64: type of points, values and arithmetic */
-  int32_t map;      /**< tri_map; for condensed and square on a GPU */
-  int32_t block;    /**< block side B of the maps: 8, 16 or 32 */
-  int32_t
-      block_rows; /**< rows of threads of a block, a divisor of B: each takes B / rows rows of its tile; 0: B */
+  int32_t function;   /**< tri_function */
+  int32_t output;     /**< tri_output */
+  int32_t type;       /**< TSL_F32 or TSL_F64: type of points, values and arithmetic */
+  int32_t map;        /**< tri_map; for condensed and square on a GPU */
+  int32_t block;      /**< block side B of the maps: 8, 16 or 32 */
+  int32_t block_rows; /**< rows of threads of a block, a divisor of B; 0: B */
   int32_t cdp_cutoff; /**< map cdp: triangles of so many rows are not divided; 0: TRI_CDP_CUTOFF */
   int32_t bins;       /**< HISTOGRAM */
   int32_t near; /**< 1: points are sorted in space and only near ones are looked at, tri_near.h */

@@ -6,7 +6,7 @@
 
 static const char *const words[] = {"auto", "bb", "rb", "rec", "ltm", "frb", "fr", "cdp"};
 
-/* Milliseconds, B = 16 (Universidad de Santiago de Chile, 2017): a Tesla K40c, a GeForce GTX 960. */
+/* Milliseconds, B = 16 (Universidad de Santiago de Chile, 2017), on two cards. */
 typedef struct published_time {
   int64_t n;
   int map;

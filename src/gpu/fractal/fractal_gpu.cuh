@@ -135,8 +135,8 @@ tsl_err fractal_totals_reserve(fractal_gpu *w, int64_t n);
 tsl_err fractal_totals_run(fractal_gpu *w, int64_t n);
 void fractal_cublas_destroy(fractal_gpu *w);
 
-/** out[i] = image[i] >= mean ? 255 : 0 for count pixels of whole rows, where mean = sum / total exactly; by
- * params.threads a thread for each column, or as many as the card holds. */
+/** out[i] = image[i] >= mean ? 255 : 0 for count pixels of whole rows, where mean = sum / total
+ * exactly; by params.threads a thread for each column, or as many as the card holds. */
 tsl_err fractal_binarise_run(const fractal_gpu *w, const void *image, int64_t count, uint64_t sum,
                              uint64_t total, uint8_t *out);
 

@@ -26,9 +26,9 @@ struct probe_card {
   double clock;      // Hz
 };
 
-/** Append groups of figures: device memory; the chip; how code is written; transfers between host and card; launches.
- *  Each waits for its kernels. @return TSL_ERR_DEVICE, TSL_ERR_DEVICE_MEMORY, TSL_ERR_MEMORY;
- *  TSL_ERR_INTERNAL: too many figures */
+/** Append groups of figures: device memory; the chip; how code is written; transfers between host
+ *  and card; launches. Each waits for its kernels. @return TSL_ERR_DEVICE,
+ *  TSL_ERR_DEVICE_MEMORY, TSL_ERR_MEMORY; TSL_ERR_INTERNAL: too many figures */
 tsl_err probe_memory(probe_card *card, tsl_figures *figures);
 tsl_err probe_on_chip(probe_card *card, tsl_figures *figures);
 tsl_err probe_code(probe_card *card, tsl_figures *figures);

@@ -96,7 +96,7 @@ template <bool AHEAD> static __global__ void fetch(float *out, const float *in, 
   if (sum == 12345.0f) out[0] = sum;
 }
 
-/* C = A B of SIDE rows, each value read from memory by each thread that needs it, or once a tile. */
+/* C = A B of SIDE rows, values read from memory by each thread that needs them, or once a tile. */
 enum { SIDE = 1024 };
 
 static __global__ void product_plain(float *c, const float *ab) {

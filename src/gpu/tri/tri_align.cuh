@@ -130,8 +130,8 @@ static __device__ __forceinline__ void tri_align_profile(const tri_letters_args 
 }
 
 /** A letter of the text, with scores[k] of letter k of the tile: above and f come from the tile
- *  above and go to the one below. As open is not negative, a gap downwards need not come from a cell
- *  that ends one itself: f goes from cell to cell in one instruction, beside everything else. */
+ *  above and go to the one below. As open is not negative, a gap downwards need not come from a
+ *  cell that ends one itself: f goes from cell to cell in one instruction, beside all else. */
 template <class P, bool LOCAL, int TILE, class S>
 static __device__ __forceinline__ void tri_align_step(const tri_params &p, const S &scores,
                                                       tri_align_tile<P, TILE> &tile,

@@ -174,8 +174,8 @@ TRI_MAP_FN int tri_node_half(tri_node node, int side) {
   return ((node.size + 1) / 2 + side - 1) / side * side;
 }
 
-/** Rows of a triangle that is a leaf done by bb: the cut-off; or what `depth` x log2(m) levels leave,
- * 0 <= depth <= 1; or what keeps the tree within 512 leaves, whichever is most. */
+/** Rows of a triangle that is a leaf done by bb: the cut-off; or what `depth` x log2(m) levels
+ * leave, 0 <= depth <= 1; or what keeps the tree within 512 leaves, whichever is most. */
 TRI_MAP_FN int tri_cdp_leaf(int m, int cutoff, double depth) {
   const int levels = (int)(depth * log2((double)(m > 1 ? m : 1)));
   const int by_depth = (int)(((int64_t)m + ((int64_t)1 << levels) - 1) >> levels);

@@ -2,12 +2,12 @@
  * @file dp_cpu_align_prune.c
  * Blocks of local alignments that hold no better cell (block pruning, Sandes and de Melo 2013).
  *
- * A path that crosses a block comes from a value on its sides, and gains a pair at most in each row
- * and column that is left. Where even so it stays below a score that some cell has, the block is not
- * computed. What it hands on are the values of paths through it that have no pair inside it: so no
- * value anywhere is above that of the whole table, and all on a path to a best cell are what they
- * are there, for none of these paths crosses such a block. The best cell is the same, also among
- * several, and so is every decision on the way back from it.
+ * A path that crosses a block comes from a value on its sides, and gains a pair at most in each
+ * row and column that is left. Where even so it stays below a score that some cell has, the block
+ * is not computed. What it hands on are the values of paths through it that have no pair inside
+ * it: so no value anywhere is above that of the whole table, and all on a path to a best cell are
+ * what they are there, for none of these paths crosses such a block. The best cell is the same,
+ * also among several, and so is every decision on the way back from it.
  *
  * Cells k rows or columns apart then differ by no more than in the whole table, which DP_MOVING
  * relies on: the path that proves it has pairs on one side only, and gaps, which remain, on the

@@ -85,10 +85,10 @@ static tsl_err open_partition(void *worker, const dp_triangle_input *in, void **
   const tsl_worker *w = worker;
   const dp_params *p = w->dp.c.p;
   const rna_weights_input input = {.posts = dp_posts(p),
-                                        .letters = in->letters,
-                                        .energy = in->energy,
-                                        .sizes = in->sizes,
-                                        .kt = 100 * p->kt};
+                                   .letters = in->letters,
+                                   .energy = in->energy,
+                                   .sizes = in->sizes,
+                                   .kt = 100 * p->kt};
   dp_cpu_partition *opened = NULL;
   TSL_TRY(dp_cpu_partition_open(&w->cpu, &input, &opened));
   *triangle = opened;

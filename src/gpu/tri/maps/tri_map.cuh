@@ -1,7 +1,7 @@
 /**
  * @file tri_map.cuh
- * The seed's maps as kernels: a tile of B x B values for each block of B x R threads, R a divisor of
- * B; with R = B one value for each thread.
+ * The seed's maps as kernels: a tile of B x B values for each block of B x R threads, R a divisor
+ * of B; with R = B one value for each thread.
  * The maps run over the lower triangle of the m = b - a rows of a slab. Condensed output is an
  * upper triangle: cell (r, c) stands for the pair (b-1-r, b-1-c) there, which keeps neighbouring
  * threads on neighbouring memory. Included once for each type.
@@ -37,8 +37,8 @@ static inline dim3 tri_map_block(const tri_params *p) {
   return dim3((unsigned)p->block, (unsigned)(p->block_rows > 0 ? p->block_rows : p->block));
 }
 
-/** The rows of a tile that are this thread's; the one of a square block without a loop, which costs flat maps
- * an eighth of their speed. */
+/** The rows of a tile that are this thread's; the one of a square block without a loop, which
+ * costs flat maps an eighth of their speed. */
 template <class Row> static __device__ __forceinline__ void tri_map_rows(Row row) {
   if (blockDim.y == blockDim.x)
     row((int)threadIdx.y);
