@@ -209,7 +209,7 @@ done:
   return err;
 }
 
-/* Values above and below their mean, and equal to it, by both kinds of threads; V as params says. */
+/* Values above and below their mean by both kinds of threads; V as params says. */
 template <class V> static tsl_err check_binarise(int64_t xres, int64_t yres) {
   tsl_err err = TSL_OK;
   const size_t count = (size_t)(xres * yres);
