@@ -11,8 +11,9 @@ a part must have been left out, and the run must say so.
 import re
 
 import harness
-from harness import check, np
+from harness import check, h5py, np
 from dp_truth import letters, mutated
+from interrupted import go_on_after_kill
 
 suite = harness.Suite(__doc__, jobs=2)
 FAST = suite.fast
@@ -164,6 +165,18 @@ def others_compute_all():
     check(part == 1, "a global alignment with cells left out")
 
 
+def resumed():
+    """A run that goes on from a checkpoint has the same score, and no word of a part: it knows its own alone."""
+    write_pair(*pair("mutated 0.1", 12000, 77))
+    tree = tree_of("affine", "value")
+    tree["run"]["units"] = 20
+    go_on_after_kill(suite, tree, "resumed", 2, 1, saves=2)
+    made, part, _ = run("affine", "value")
+    with h5py.File(suite.path("resumed.h5"), "r") as file:
+        check(file["results/goal"][0] == made["goal"][0], "another score")
+        check(part < 1 and looked(file) == 1, f"{100 * part:.3g} %, and after a checkpoint {100 * looked(file):.3g} %")
+
+
 SIZES = [0, 1, 2, 17, 64, 255, 257, 700]
 names, rounds = list(SCORES), np.random.default_rng(3)
 for count, kind in enumerate(KINDS):
@@ -181,4 +194,5 @@ for kind in ALIKE:
 suite.case("equal: a part, 3 ranks", saves, "affine", "equal", 12000, 0.85, 3)
 suite.case("strangers: nearly all", strangers, 4000)
 suite.case("others compute all", others_compute_all)
+suite.case("gone on from a checkpoint", resumed)
 suite.end()

@@ -79,6 +79,14 @@ int64_t dp_dice(uint64_t *seed, int64_t n);
  */
 double *dp_truth_table(const tsl_problem *problem, int64_t *rows, int64_t *columns);
 
+/**
+ * LOCAL: numbers of edges (dp.h) above what the table allows, which has no cell left out: H above
+ * H, E' above E', a score of entry 0 above the best one; or H below 0.
+ * @param[in] table  of dp_truth_table  @param[in] edge  int32 [rows of the tile + 1][2]
+ */
+int64_t dp_truth_edge_above(const tsl_problem *problem, const double *table, const tsl_unit *unit,
+                            const int32_t *edge);
+
 /** The goal of that table. */
 double dp_truth_goal(const tsl_problem *problem, const double *table);
 

@@ -484,6 +484,27 @@ static double best_end(const dp_params *p, const double *table, double goal) {
   return goal;
 }
 
+/** E' of cell (i, j): the best from which a gap in the next column goes on. */
+static double gap_from(const dp_params *p, const double *row, int64_t j) {
+  double best = -HUGE_VAL;
+  for (int64_t k = 0; k <= j; k++)
+    best = fmax(best, row[k] - p->scores.open - (double)(j - k) * p->scores.extend);
+  return best;
+}
+
+int64_t dp_truth_edge_above(const tsl_problem *problem, const double *table, const tsl_unit *unit,
+                            const int32_t *edge) {
+  const dp_params *p = dp_params_of(problem);
+  const int64_t j = unit->hi[1], rows = unit->hi[0] - unit->lo[0];
+  int64_t wrong = edge[1] > dp_truth_goal(problem, table); /* entry 0: a score, not E' */
+  for (int64_t r = 0; r <= rows; r++) {
+    const double *row = table + (unit->lo[0] + r) * (p->m + 1);
+    wrong += edge[2 * r] < 0 || edge[2 * r] > row[j];
+    wrong += r > 0 && edge[2 * r + 1] > gap_from(p, row, j);
+  }
+  return wrong;
+}
+
 double dp_truth_goal(const tsl_problem *problem, const double *table) {
   const dp_params *p = dp_params_of(problem);
   const bool edge = dp_has_boundary(p);

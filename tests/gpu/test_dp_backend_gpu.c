@@ -341,6 +341,20 @@ static void compare(const char *name, const dp_outcome *a, const dp_outcome *b, 
   check(wrong == 0, name, "edges", more);
 }
 
+/** Their edges beside the whole table. */
+static void check_local_edges(const char *name, const dp_made *made, const dp_outcome *out) {
+  int64_t rows = 0, columns = 0, wrong = 0;
+  char more[64];
+  if (out->err != TSL_OK || keeps_edges(made)) return;
+  double *table = dp_truth_table(&made->problem, &rows, &columns);
+  for (int64_t u = 0; u < out->n_units; u++)
+    if (out->edges[u] != NULL)
+      wrong += dp_truth_edge_above(&made->problem, table, &made->units.list[u], out->edges[u]);
+  (void)snprintf(more, sizeof more, "%lld numbers above those of the table", (long long)wrong);
+  check(wrong == 0, name, "edges", more);
+  free(table);
+}
+
 /** Seats as letters: c card, s socket. Lanes go round the placements, or in shares, or by dice. */
 static tsl_err solve(const char *text, const char *placements, int ranks, int64_t wish, int sharing,
                      dp_made *made, dp_outcome *out) {
@@ -392,6 +406,7 @@ static tsl_err try_way(const char *name, const char *text, const way *w, int64_t
       solve(text, w->placements, w->alone ? 1 : 3, w->alone ? 0 : wish, w->sharing, &made, &out));
   compare(label, reference, &out, !w->alone && keeps_edges(&made),
           dp_params_of(&made.problem)->problem == DP_STAGECOACH);
+  check_local_edges(label, &made, &out);
 done:
   dp_outcome_clear(&out);
   dp_made_close(&made);
@@ -492,6 +507,7 @@ static tsl_err try_moment(const char *name, const char *text, int64_t wish, mome
                    (long long)when.pause, (long long)when.turns);
     TSL_TRY(pass(text, &passages[k], wish, cuts, when, &made, &out));
     compare(label, reference, &out, keeps_edges(&made), false);
+    check_local_edges(label, &made, &out);
     saved[k] = out.saved;
     n_paused += out.paused;
     if (k == 1 && out.paused && saves_same(dp_params_of(&made.problem)))

@@ -45,24 +45,20 @@ def notes(command, folder):
 def main():
     with open(sys.argv[1], encoding="utf-8") as file:
         entries = json.load(file)
-    one_in = int(os.environ.get("TSL_TEST_ONE_IN", "1"))  # as tests/accept/harness.py reads them
-    first = int(os.environ.get("TSL_TEST_FIRST", "0")) % one_in
-    found = failed = 0
-    for entry in entries:
+    wanted = [e for e in entries if os.path.basename(e["file"]) in FILES]
+    # As tests/accept/harness.py reads them; one file at least.
+    one_in = max(1, min(int(os.environ.get("TSL_TEST_ONE_IN", "1")), len(wanted)))
+    failed = 0
+    for entry in wanted[int(os.environ.get("TSL_TEST_FIRST", "0")) % one_in::one_in]:
         name = os.path.basename(entry["file"])
-        if name not in FILES:
-            continue
         size, loops = FILES[name]
-        found += 1
-        if found % one_in != first:
-            continue
         text = notes(entry["command"], entry["directory"])
         if text is None:
             sys.exit(77)
         count = len(re.findall(rf"loop vectorized using {size} byte vectors", text))
         print(f"{name}: {count} of {loops} loops with {size}-byte vectors")
         failed += count != loops
-    sys.exit(77 if found == 0 else failed > 0)
+    sys.exit(77 if not wanted else failed > 0)
 
 
 main()

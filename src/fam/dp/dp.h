@@ -37,7 +37,7 @@
  *              first row, D of the last column; F of the columns, G of the rows, and their
  *              exponents, 0 where lo[0] > 0, hi[1] < N. Of the second: exponents, oV and oD; oR of
  *              the last row, oS of the first column; F[n] as a number and its exponent. What these
- *              are: dp_cpu_partition.h
+ *              are: rna_sums.h
  *   FOLD       i32   [2 R columns + 2 columns + R]  V and M of the tile, both [R][columns] and zero
  *                                       where a >= b; D of its first row and of its last column;
  *                                       F of its columns, 0 where lo[0] > 0. M and D as -M, -D,
@@ -169,7 +169,8 @@ typedef struct dp_params {
  *          nothing for LOCAL, STAGECOACH and free ends, where the root takes it from best
  *   best   OUT GATHER i64 [DP_MAX_LANES][dp_best_width] hidden, given by the lane's last tile.
  *          LOCAL: (score, i, j) of the best cell of a lane with smallest i, then j (from 1), 0 when
- *          none is positive, and cells that its band left out, 0 but in the band's first lane.
+ *          none is positive, and cells that its band left out: 0 but in the band's first lane, -1
+ *          when the band goes on from a state that another had.
  *          STAGECOACH: (cost as the bits of goal's type, stage n - 1, state) of the cheapest last
  *          state. Free ends: dp_ends.h
  *   path   OUT LIST i64 [.][.]     RECOVER: the solution, appended by the family's finish; fold and

@@ -89,7 +89,7 @@ typedef struct dp_own {
   char mismatch[160];   /**< why the recovered solution does not attain the goal; empty: it does */
   dp_attempts attempts; /**< at bands of diagonals */
   double again;         /**< cells that a recovery computes again, of those of the table; 0: none */
-  double pruned;        /**< LOCAL: cells left out, after the tiles */
+  double pruned;        /**< LOCAL: cells left out, after the tiles; 0: none, or not known */
   dp_recur *recur;      /**< RECURRENCE */
   char input[2048];     /**< lines: how each sequence and array of numbers was read */
   char facts[1024];     /**< RECURRENCE: what the dependency checker found */

@@ -116,11 +116,18 @@ static tsl_err settle_end(tsl_problem *problem) {
   return TSL_OK;
 }
 
+/** Of all bands; nothing when one of them went on from a checkpoint. */
 static void count_pruned(tsl_problem *problem) {
   const int64_t *lanes = problem->fields[dp_field(problem, "best")].data;
+  const int64_t width = dp_best_width(dp_params_of(problem));
   dp_own *own = dp_own_of(problem);
-  own->pruned = 0;
-  for (int64_t k = 0; k < own->n_lanes; k++) own->pruned += (double)lanes[4 * k + 3];
+  double pruned = 0;
+  bool known = true;
+  for (int64_t k = 0; k < own->n_lanes; k++) {
+    pruned += (double)lanes[width * k + 3];
+    known = known && lanes[width * k + 3] >= 0;
+  }
+  own->pruned = known ? pruned : 0;
 }
 
 static tsl_err settle_goal(tsl_problem *problem) {

@@ -167,8 +167,7 @@ const tsl_key tri_keys[] = {
      "GPU, condensed and square: map from thread block to tile; auto (default) is the fastest."},
     {"block", TSL_KEY_CHOICE, AT(block), "", 0, 0, block_words, NULL, 0,
      "GPU: threads of a block of the maps other than auto; default 16. 32x8: tiles of 32 x 32 "
-     "values, each thread "
-     "four rows of one."},
+     "values, each thread four rows of one."},
     {"cdp_cutoff", TSL_KEY_INT, AT(cdp_cutoff), "", 1, INT32_MAX, NULL, NULL, 0,
      "GPU, map cdp: triangles of so many rows launch no more kernels; default 1024."},
     {"cdp_depth", TSL_KEY_REAL, AT(cdp_depth), "", TINY, 1, NULL, NULL, 0,

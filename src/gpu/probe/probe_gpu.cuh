@@ -53,6 +53,11 @@ done:
   return err;
 }
 
+/** Blocks that fill the card eight times. */
+static inline unsigned probe_grid(const probe_card *card) {
+  return (unsigned)(card->processors * 8);
+}
+
 /** Best seconds of one launch of a kernel. */
 template <class Kernel, class... Arguments>
 static tsl_err probe_kernel(probe_card *card, double *seconds, dim3 grid, dim3 block, Kernel kernel,

@@ -3,14 +3,10 @@
 
 #include <cstdio>
 
-enum { BLOCK = 256, ROUNDS = 2048, WAVES = 8 };
-
-static unsigned grid(const probe_card *card) {
-  return (unsigned)(card->processors * WAVES);
-}
+enum { BLOCK = 256, ROUNDS = 2048 };
 
 static double threads(const probe_card *card) {
-  return (double)grid(card) * BLOCK;
+  return (double)probe_grid(card) * BLOCK;
 }
 
 /* Lanes `step` words apart: step a power of two puts so many lanes on one of 32 banks. */
@@ -99,20 +95,14 @@ static __global__ void blur_texture(float *out, cudaTextureObject_t in) {
   if (sum != 0) out[0] = sum;
 }
 
-/* Seconds of one launch of a kernel. */
-template <class Kernel, class... Arguments>
-static tsl_err time_kernel(probe_card *card, double *seconds, dim3 size, Kernel kernel,
-                           Arguments... arguments) {
-  return probe_kernel(card, seconds, size, BLOCK, kernel, arguments...);
-}
-
 static tsl_err probe_banks(probe_card *card, tsl_figures *f) {
   tsl_err err = TSL_OK;
   double seconds = 0, best = 0;
   tsl_figures_group(f, "shared memory");
   for (int step = 1; step <= 32; step *= 2) {
     char name[48];
-    TSL_TRY(time_kernel(card, &seconds, grid(card), read_banks, (float *)card->a.data, step));
+    TSL_TRY(probe_kernel(card, &seconds, probe_grid(card), BLOCK, read_banks, (float *)card->a.data,
+                         step));
     const double rate = threads(card) * ROUNDS / seconds * 1e-9;
     if (step == 1) best = rate;
     (void)snprintf(name, sizeof name, "reads, %d lane%s on a bank", step, step > 1 ? "s" : "");
@@ -122,7 +112,8 @@ static tsl_err probe_banks(probe_card *card, tsl_figures *f) {
   }
   for (int places = 1024; places >= 1; places /= 32) {
     char name[48];
-    TSL_TRY(time_kernel(card, &seconds, grid(card), add_shared, (int *)card->a.data, places));
+    TSL_TRY(probe_kernel(card, &seconds, probe_grid(card), BLOCK, add_shared, (int *)card->a.data,
+                         places));
     const double rate = threads(card) * (ROUNDS / 16) / seconds * 1e-9;
     if (places == 1024) best = rate;
     (void)snprintf(name, sizeof name, "atomic adds, %d place%s", places, places > 1 ? "s" : "");
@@ -140,7 +131,8 @@ static tsl_err probe_divergence(probe_card *card, tsl_figures *f) {
   for (int paths = 1; paths <= 32; paths *= 2) {
     double seconds = 0;
     char name[48];
-    TSL_TRY(time_kernel(card, &seconds, grid(card), diverge, (float *)card->a.data, paths));
+    TSL_TRY(probe_kernel(card, &seconds, probe_grid(card), BLOCK, diverge, (float *)card->a.data,
+                         paths));
     const double rate = 2 * threads(card) * (ROUNDS / 4) / seconds * 1e-12;
     if (paths == 1) best = rate;
     (void)snprintf(name, sizeof name, "%d path%s in a warp", paths, paths > 1 ? "s" : "");
@@ -167,12 +159,12 @@ static tsl_err probe_arithmetic(probe_card *card, tsl_figures *f) {
   double seconds = 0;
   const double flops = 2.0 * 8 * ROUNDS * threads(card), lanes = 2 * card->processors * card->clock;
   tsl_figures_group(f, "arithmetic");
-  TSL_TRY(
-      time_kernel(card, &seconds, grid(card), multiply_add<float>, (float *)card->a.data, 0.999f));
+  TSL_TRY(probe_kernel(card, &seconds, probe_grid(card), BLOCK, multiply_add<float>,
+                       (float *)card->a.data, 0.999f));
   TSL_TRY(tsl_figures_add(f, "multiply-add fp32", flops / seconds * 1e-12, "TFLOP/s",
                           lanes * units(card->capability, false) * 1e-12, NULL));
-  TSL_TRY(
-      time_kernel(card, &seconds, grid(card), multiply_add<double>, (double *)card->a.data, 0.999));
+  TSL_TRY(probe_kernel(card, &seconds, probe_grid(card), BLOCK, multiply_add<double>,
+                       (double *)card->a.data, 0.999));
   TSL_TRY(tsl_figures_add(f, "multiply-add fp64", flops / seconds * 1e-12, "TFLOP/s",
                           lanes * units(card->capability, true) * 1e-12, NULL));
   tsl_figures_note(f, "consumer cards: 1/32 or 1/64 of fp32; mind an accidental double");
@@ -187,7 +179,8 @@ static tsl_err probe_atomics(probe_card *card, tsl_figures *f) {
   for (int places = 1 << 20; places >= 1; places /= 1024) {
     double seconds = 0;
     char name[48];
-    TSL_TRY(time_kernel(card, &seconds, grid(card), add_global, (int *)card->a.data, places));
+    TSL_TRY(probe_kernel(card, &seconds, probe_grid(card), BLOCK, add_global, (int *)card->a.data,
+                         places));
     const double rate = threads(card) * (ROUNDS / 16) / seconds * 1e-9;
     if (best == 0) best = rate;
     (void)snprintf(name, sizeof name, "adds, %d place%s", places, places > 1 ? "s" : "");
@@ -204,7 +197,8 @@ static tsl_err probe_constant(probe_card *card, tsl_figures *f) {
   tsl_figures_group(f, "constant memory");
   for (int step = 0; step <= 1; step++) {
     double seconds = 0;
-    TSL_TRY(time_kernel(card, &seconds, grid(card), read_constant, (float *)card->a.data, step));
+    TSL_TRY(probe_kernel(card, &seconds, probe_grid(card), BLOCK, read_constant,
+                         (float *)card->a.data, step));
     const double rate = threads(card) * ROUNDS / seconds * 1e-9;
     if (step == 0) best = rate;
     TSL_TRY(tsl_figures_add(f, step == 0 ? "one word for the warp" : "32 words for the warp", rate,
@@ -238,11 +232,11 @@ static tsl_err probe_read_only(probe_card *card, tsl_figures *f) {
   cudaTextureObject_t texture = 0;
   double plain = 0, cached = 0, sampled = 0;
   TSL_TRY(make_texture(card->b.data, &texture));
-  TSL_TRY(time_kernel(card, &plain, size, blur_plain, (float *)card->a.data,
-                      (const float *)card->b.data));
-  TSL_TRY(time_kernel(card, &cached, size, blur_read_only, (float *)card->a.data,
-                      (const float *)card->b.data));
-  TSL_TRY(time_kernel(card, &sampled, size, blur_texture, (float *)card->a.data, texture));
+  TSL_TRY(probe_kernel(card, &plain, size, BLOCK, blur_plain, (float *)card->a.data,
+                       (const float *)card->b.data));
+  TSL_TRY(probe_kernel(card, &cached, size, BLOCK, blur_read_only, (float *)card->a.data,
+                       (const float *)card->b.data));
+  TSL_TRY(probe_kernel(card, &sampled, size, BLOCK, blur_texture, (float *)card->a.data, texture));
   tsl_figures_group(f, "reads of 5 x 5 neighbours");
   TSL_TRY(tsl_figures_add(f, "read-only path", reads / cached, "G/s", 0,
                           "const __restrict__ lets the compiler use it"));

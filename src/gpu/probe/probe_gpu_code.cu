@@ -4,11 +4,7 @@
 
 #include <cstdio>
 
-enum { BLOCK = 256, ROUNDS = 512, WAVES = 8, CHAINS = 8 };
-
-static unsigned grid(const probe_card *card) {
-  return (unsigned)(card->processors * WAVES);
-}
+enum { BLOCK = 256, ROUNDS = 512, CHAINS = 8 };
 
 /* CHAINS independent values a thread, ROUNDS steps of each. */
 template <class Value, class Step>
@@ -56,12 +52,11 @@ static __global__ void short_branch(float *out, float a) {
   });
 }
 
-/* One chain of multiply-adds with its loop kept, or eight steps of it at a time. */
+/* A chain of multiply-adds, `UNROLLED` steps of its loop written out. */
 template <int UNROLLED> static __global__ void loop(float *out, float a, int rounds) {
   float x = (float)threadIdx.x;
-  const int step = UNROLLED;
 #pragma unroll UNROLLED
-  for (int r = 0; r < rounds; r++) x = fmaf(x, a, (float)(r & step));
+  for (int r = 0; r < rounds; r++) x = fmaf(x, a, 0.5f);
   if (x == 12345.0f) out[0] = x;
 }
 
@@ -138,26 +133,26 @@ static tsl_err probe_instructions(probe_card *card, tsl_figures *f) {
   tsl_err err = TSL_OK;
   float *const out = (float *)card->a.data;
   unsigned *const numbers = (unsigned *)card->a.data;
-  const double count = 1e-9 * CHAINS * ROUNDS * BLOCK * grid(card);
+  const double count = 1e-9 * CHAINS * ROUNDS * BLOCK * probe_grid(card);
   double fast = 0, slow = 0;
   tsl_figures_group(f, "instructions");
-  TSL_TRY(probe_kernel(card, &fast, grid(card), BLOCK, sine_fast, out));
-  TSL_TRY(probe_kernel(card, &slow, grid(card), BLOCK, sine_library, out));
+  TSL_TRY(probe_kernel(card, &fast, probe_grid(card), BLOCK, sine_fast, out));
+  TSL_TRY(probe_kernel(card, &slow, probe_grid(card), BLOCK, sine_library, out));
   TSL_TRY(tsl_figures_add(f, "sine, __sinf", count / fast, "G/s", 0, NULL));
   TSL_TRY(tsl_figures_add(f, "sine, sinf", count / slow, "G/s", count / fast,
                           "__sinf, or --use_fast_math, where its error does no harm"));
-  TSL_TRY(probe_kernel(card, &fast, grid(card), BLOCK, shift, numbers, 3u));
-  TSL_TRY(probe_kernel(card, &slow, grid(card), BLOCK, divide, numbers, 8u));
+  TSL_TRY(probe_kernel(card, &fast, probe_grid(card), BLOCK, shift, numbers, 3u));
+  TSL_TRY(probe_kernel(card, &slow, probe_grid(card), BLOCK, divide, numbers, 8u));
   TSL_TRY(tsl_figures_add(f, "shifts", count / fast, "G/s", 0, NULL));
   TSL_TRY(tsl_figures_add(f, "divisions by 8 unknown to the compiler", count / slow, "G/s",
                           count / fast, "powers of two as constants, or shift and mask"));
-  TSL_TRY(probe_kernel(card, &fast, grid(card), BLOCK, single_constants, out));
-  TSL_TRY(probe_kernel(card, &slow, grid(card), BLOCK, double_constants, out));
+  TSL_TRY(probe_kernel(card, &fast, probe_grid(card), BLOCK, single_constants, out));
+  TSL_TRY(probe_kernel(card, &slow, probe_grid(card), BLOCK, double_constants, out));
   TSL_TRY(tsl_figures_add(f, "fp32 with constants 0.5f", count / fast, "G/s", 0, NULL));
   TSL_TRY(tsl_figures_add(f, "fp32 with constants 0.5", count / slow, "G/s", count / fast,
                           "an f after each constant of fp32 code"));
-  TSL_TRY(probe_kernel(card, &fast, grid(card), BLOCK, no_branch, out, 0.999f));
-  TSL_TRY(probe_kernel(card, &slow, grid(card), BLOCK, short_branch, out, 0.999f));
+  TSL_TRY(probe_kernel(card, &fast, probe_grid(card), BLOCK, no_branch, out, 0.999f));
+  TSL_TRY(probe_kernel(card, &slow, probe_grid(card), BLOCK, short_branch, out, 0.999f));
   TSL_TRY(tsl_figures_add(f, "no branch", count / fast, "G/s", 0, NULL));
   TSL_TRY(tsl_figures_add(f, "lanes that differ, a step either way", count / slow, "G/s",
                           count / fast, "make the values differ, not the steps"));
@@ -172,12 +167,13 @@ static tsl_err probe_loops(probe_card *card, tsl_figures *f) {
   const double count = 1e-9 * 8 * ROUNDS;
   double fast = 0, slow = 0;
   tsl_figures_group(f, "loops and chains");
-  TSL_TRY(probe_kernel(card, &fast, grid(card), BLOCK, loop<8>, out, 0.999f, 8 * ROUNDS));
-  TSL_TRY(probe_kernel(card, &slow, grid(card), BLOCK, loop<1>, out, 0.999f, 8 * ROUNDS));
-  TSL_TRY(tsl_figures_add(f, "eight steps unrolled", count * BLOCK * grid(card) / fast, "G/s", 0,
-                          NULL));
-  TSL_TRY(tsl_figures_add(f, "the loop step by step", count * BLOCK * grid(card) / slow, "G/s",
-                          count * BLOCK * grid(card) / fast, "#pragma unroll of short bodies"));
+  TSL_TRY(probe_kernel(card, &fast, probe_grid(card), BLOCK, loop<8>, out, 0.999f, 8 * ROUNDS));
+  TSL_TRY(probe_kernel(card, &slow, probe_grid(card), BLOCK, loop<1>, out, 0.999f, 8 * ROUNDS));
+  TSL_TRY(tsl_figures_add(f, "eight steps unrolled", count * BLOCK * probe_grid(card) / fast, "G/s",
+                          0, NULL));
+  TSL_TRY(tsl_figures_add(f, "the loop step by step", count * BLOCK * probe_grid(card) / slow,
+                          "G/s", count * BLOCK * probe_grid(card) / fast,
+                          "#pragma unroll of short bodies"));
   TSL_TRY(probe_kernel(card, &fast, few, 128, chains<8>, out, 0.999f));
   TSL_TRY(probe_kernel(card, &slow, few, 128, chains<1>, out, 0.999f));
   TSL_TRY(

@@ -419,7 +419,7 @@ tsl_err dp_band_best(dp_bands *bands, const tsl_unit *units, int64_t n, tsl_part
     const bool here = best[0] > 0 && best[2] > units[k].lo[1] && best[2] <= units[k].hi[1];
     int64_t *lane = parts[k].slab[c->best];
     for (int e = 0; e < 3; e++) lane[e] = here ? best[e] : 0;
-    lane[3] = k == 0 ? pruned : 0;
+    lane[3] = k > 0 ? 0 : b->resumed ? -1 : pruned;
   }
 done:
   return err;

@@ -78,6 +78,7 @@ typedef struct dp_band {
   int64_t lanes[2];   /**< [first, last + 1) */
   bool past;          /**< of a run before this one: what is kept of it, no more */
   int64_t row;        /**< rows done */
+  bool resumed;       /**< the first of them not by this band */
   void *engine;       /**< past: NULL */
   dp_buffer right;    /**< edge of the last tile, which begins with row right_lo */
   int64_t right_lo;   /**< -1: none */

@@ -230,6 +230,7 @@ tsl_err dp_band_resume(dp_bands *bands, dp_band *b, int64_t row) {
   if (c->p->problem == DP_LOCAL && best[0] > 0) TSL_TRY(bands->engine->best_put(b->engine, best));
   if (c->p->free_ends != 0) b->column = (dp_last_column){best[0], best[1], best[2]};
   b->row = row;
+  b->resumed = true;
   TSL_TRY(dp_wait(c));
 done:
   tsl_free(state);

@@ -209,6 +209,7 @@ void dp_cpu_align_begin(dp_cpu_align *b) {
   }
   b->best = (dp_best){0};
   b->known = 0;
+  b->pruned = 0;
   b->row = 0;
 }
 

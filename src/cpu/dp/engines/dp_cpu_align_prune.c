@@ -83,7 +83,7 @@ bool align_prune_block(dp_cpu_align *b, int64_t lo, int64_t strip, int64_t first
 /* ---- sides that came from elsewhere */
 
 /** Going along: a value is at least the best so far less `step` a cell and two gaps opened. */
-static void raise(const dp_cpu_align *b, int32_t *h, int64_t step, int64_t *run) {
+static void lift(const dp_cpu_align *b, int32_t *h, int64_t step, int64_t *run) {
   *run -= step;
   *h = (int32_t)tsl_max(*h, *run - 2 * (int64_t)b->open);
   *run = tsl_max(*run, *h);
@@ -93,12 +93,12 @@ void align_smooth(dp_cpu_align *b, int64_t rows) {
   const int64_t gap = b->extend_e, back = gap + tsl_max(b->most, 0);
   int64_t run = INT32_MIN / 2;
   if (b->rows_left == 0) return;
-  for (int64_t j = b->m - 1; j >= 0; j--) raise(b, &b->h[j], back, &run);
-  raise(b, &b->eh[0], back, &run);
-  for (int64_t i = 1; i <= rows; i++) raise(b, &b->eh[i], gap, &run);
+  for (int64_t j = b->m - 1; j >= 0; j--) lift(b, &b->h[j], back, &run);
+  lift(b, &b->eh[0], back, &run);
+  for (int64_t i = 1; i <= rows; i++) lift(b, &b->eh[i], gap, &run);
   run = INT32_MIN / 2;
-  for (int64_t i = rows; i >= 0; i--) raise(b, &b->eh[i], back, &run);
-  for (int64_t j = 0; j < b->m; j++) raise(b, &b->h[j], gap, &run);
+  for (int64_t i = rows; i >= 0; i--) lift(b, &b->eh[i], back, &run);
+  for (int64_t j = 0; j < b->m; j++) lift(b, &b->h[j], gap, &run);
   for (int64_t j = 0; j < b->m; j++) b->f[j] = (int32_t)tsl_max(b->f[j], b->h[j] - b->open);
   for (int64_t i = 0; i <= rows; i++) b->ee[i] = (int32_t)tsl_max(b->ee[i], b->eh[i] - b->open);
 }

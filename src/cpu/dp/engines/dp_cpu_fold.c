@@ -10,9 +10,9 @@
 
 enum { NO_SPLIT = INT32_MIN / 2 };
 
-static const int32_t *list_of(const dp_cpu_fold *f, fold_list list, int letter, int neighbour,
+static const int32_t *list_of(const dp_cpu_fold *f, rna_list list, int letter, int neighbour,
                               int64_t column) {
-  return f->lists + loops_place(f->columns, list, letter, neighbour) + column;
+  return f->lists + rna_list_place(f->columns, list, letter, neighbour) + column;
 }
 
 static int32_t least(int32_t a, int32_t b) {
@@ -50,8 +50,8 @@ static tsl_err take_tables(dp_cpu_fold *f) {
   TSL_TRY(tsl_alloc(f->columns, 4, "folding", (void **)&f->f));
   TSL_TRY(tsl_alloc(f->columns, 4, "folding", (void **)&f->key));
   TSL_TRY(tsl_alloc(f->columns + 2 * DP_SIDE, 4, "folding", (void **)&f->sizes));
-  TSL_TRY(tsl_alloc(f->columns * N_LISTS * COMBOS, 4, "folding", (void **)&f->lists));
-  TSL_TRY(tsl_alloc((int64_t)DP_FOLD_NEAR * KEYS * KEYS, 4, "folding", (void **)&f->near));
+  TSL_TRY(tsl_alloc(f->columns * RNA_N_LISTS * RNA_COMBOS, 4, "folding", (void **)&f->lists));
+  TSL_TRY(tsl_alloc((int64_t)DP_FOLD_NEAR * RNA_KEYS * RNA_KEYS, 4, "folding", (void **)&f->near));
   TSL_TRY(tsl_alloc(f->cpu.threads, sizeof *f->scratch, "folding", (void **)&f->scratch));
 done:
   return err;
@@ -93,7 +93,8 @@ void dp_cpu_fold_close(dp_cpu_fold **fold) {
 /** Row a of the windows, n columns from column b on: V and with what pairs inside of a loop add. */
 static void put_window(const dp_cpu_fold *f, dp_fold_scratch *s, int64_t r, int64_t a, int at,
                        int64_t b, int n, const int32_t *v) {
-  static const fold_list inner[] = {INNER_GENERIC, INNER_ONE, INNER_TWO_THREE, INNER_BULGE};
+  static const rna_list inner[] = {RNA_INNER_GENERIC, RNA_INNER_ONE, RNA_INNER_TWO_THREE,
+                                   RNA_INNER_BULGE};
   const int x = f->letters[a], before = f->letters[a - 1];
   memcpy(&s->window[DP_FOLD_PLAIN][r][at], v, (size_t)n * sizeof *v);
   for (int k = 0; k < DP_FOLD_PLAIN; k++)
@@ -139,18 +140,19 @@ static void small_hairpins(const dp_cpu_fold *f, int64_t a, int64_t column, int3
 
 static void run_row(const dp_cpu_fold *f, dp_fold_scratch *s, int64_t i, int64_t j, int r) {
   const int64_t a = i * DP_SIDE + r, column = j * DP_SIDE;
-  const int x = f->letters[a], after = f->letters[a + 1], key = loops_key(f->letters + a, 1);
+  const int x = f->letters[a], after = f->letters[a + 1], key = rna_list_key(f->letters + a, 1);
   dp_fold_row t = {.costs = &f->costs,
                    .key = f->key + column,
                    .sizes = f->sizes + 2 * DP_SIDE + column - a,
-                   .hairpin = list_of(f, OUTER_HAIRPIN, x, after, column),
-                   .closing = list_of(f, OUTER_MULTI, x, after, column),
+                   .hairpin = list_of(f, RNA_OUTER_HAIRPIN, x, after, column),
+                   .closing = list_of(f, RNA_OUTER_MULTI, x, after, column),
                    .split = s->split[r + 1],
                    .v = fold_tile(f, i, j) + r * DP_SIDE};
   for (int k = 0; k < DP_FOLD_WINDOWS; k++) t.window[k] = &s->window[k][r][DP_FOLD_HALO];
   for (int k = 0; k < DP_FOLD_PLAIN; k++)
-    t.outer[k] = list_of(f, (fold_list)(OUTER_GENERIC + k), x, after, column);
-  for (int k = 0; k < DP_FOLD_NEAR; k++) t.near[k] = f->near + ((int64_t)k * KEYS + key) * KEYS;
+    t.outer[k] = list_of(f, (rna_list)(RNA_OUTER_GENERIC + k), x, after, column);
+  for (int k = 0; k < DP_FOLD_NEAR; k++)
+    t.near[k] = f->near + ((int64_t)k * RNA_KEYS + key) * RNA_KEYS;
   small_hairpins(f, a, column, t.v);
   f->cpu.kernels->fold_row(&t);
   for (int64_t q = 0; q < DP_SIDE; q++)
@@ -179,8 +181,8 @@ static void join_row(const dp_cpu_interval *w, dp_fold_scratch *s, int64_t i, in
     t.before =
         ((const int32_t *)(const void *)interval_tile(w, i, j - 1))[r * DP_SIDE + DP_SIDE - 1];
   f->cpu.kernels->fold_add(fold_tile(f, i, j) + r * DP_SIDE,
-                           list_of(f, STEM, f->letters[a], f->letters[a - 1], column), DP_SIDE,
-                           stem);
+                           list_of(f, RNA_LIST_STEM, f->letters[a], f->letters[a - 1], column),
+                           DP_SIDE, stem);
   for (int q = 0; q < DP_SIDE; q++) nothing[q] = NO_SPLIT;
   if (r + 1 < rows)
     t.below = t.c + (r + 1) * DP_SIDE;
@@ -195,16 +197,16 @@ static void run_exterior(const dp_cpu_fold *f, int64_t j) {
   int32_t best[DP_SIDE];
   for (int q = 0; q < DP_SIDE; q++) best[q] = RNA_NONE;
   for (int64_t a = 0; a < column; a++)
-    f->cpu.kernels->fold_least(
-        fold_tile(f, a / DP_SIDE, j) + a % DP_SIDE * DP_SIDE,
-        list_of(f, EXTERIOR, f->letters[a], a > 0 ? f->letters[a - 1] : MISSING, column), f->f[a],
-        best);
+    f->cpu.kernels->fold_least(fold_tile(f, a / DP_SIDE, j) + a % DP_SIDE * DP_SIDE,
+                               list_of(f, RNA_LIST_EXTERIOR, f->letters[a],
+                                       a > 0 ? f->letters[a - 1] : RNA_MISSING, column),
+                               f->f[a], best);
   for (int64_t b = column; b < end; b++) {
     int32_t energy = least(b > 0 ? f->f[b - 1] : 0, best[b - column]);
     for (int64_t a = column; a < b; a++) {
-      const int before = a > 0 ? f->letters[a - 1] : MISSING;
+      const int before = a > 0 ? f->letters[a - 1] : RNA_MISSING;
       energy = least(energy, f->f[a] + fold_tile(f, j, j)[(a - column) * DP_SIDE + b - column] +
-                                 *list_of(f, EXTERIOR, f->letters[a], before, b));
+                                 *list_of(f, RNA_LIST_EXTERIOR, f->letters[a], before, b));
     }
     f->f[b] = energy;
   }

@@ -26,15 +26,15 @@ typedef struct dp_cpu_fold {
   int64_t posts, tiles, columns; /* columns: with room for whole tiles */
   rna_energy *energy;
   dp_fold_costs costs;
-  uint8_t *around, *letters;         /* letters[-AROUND..] are readable */
+  uint8_t *around, *letters;         /* letters[-RNA_AROUND..] are readable */
   int32_t small[7];                  /* hairpins by size */
   int32_t *sizes;                    /* the same of larger ones, [column - row + 2 DP_SIDE] */
   int32_t *v;                        /* tiles as those of dp_cpu_interval */
   int32_t *split_row, *split_column; /* [tiles][DP_SIDE] D of first rows and last columns */
   int32_t *f;                        /* [columns] */
-  int32_t *near;                     /* [DP_FOLD_NEAR][KEYS][KEYS] */
+  int32_t *near;                     /* [DP_FOLD_NEAR][RNA_KEYS][RNA_KEYS] */
   int32_t *key;                      /* [columns] */
-  int32_t *lists;                    /* [N_LISTS][COMBOS][columns] */
+  int32_t *lists;                    /* [RNA_N_LISTS][RNA_COMBOS][columns] */
   dp_fold_scratch *scratch;          /* [threads] */
 } dp_cpu_fold;
 

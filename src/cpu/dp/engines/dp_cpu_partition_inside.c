@@ -32,7 +32,7 @@ void partition_inside_meet(dp_cpu_partition *f, int64_t i, int64_t j, int64_t k0
 
 /* ------------------------------------------------------------------ what lies around */
 
-void partition_window(const dp_cpu_partition *f, partition_scratch *s, const fold_list kinds[4],
+void partition_window(const dp_cpu_partition *f, partition_scratch *s, const rna_list kinds[4],
                       int64_t r, int at, int64_t a, int neighbour, int64_t b, int n,
                       const double *v, double scale) {
   double *plain = &s->window[DP_FOLD_PLAIN][r][at];
@@ -43,7 +43,8 @@ void partition_window(const dp_cpu_partition *f, partition_scratch *s, const fol
                                     n, &s->window[k][r][at]);
 }
 
-static const fold_list inner[] = {INNER_GENERIC, INNER_ONE, INNER_TWO_THREE, INNER_BULGE};
+static const rna_list inner[] = {RNA_INNER_GENERIC, RNA_INNER_ONE, RNA_INNER_TWO_THREE,
+                                 RNA_INNER_BULGE};
 
 /** 2^(exponent of a tile - that of (i, j)). */
 static double scale_of(const dp_cpu_partition *f, int64_t k, int64_t l, int64_t i, int64_t j) {
@@ -103,11 +104,12 @@ static void add_small_hairpins(const dp_cpu_partition *f, int64_t a, int64_t col
 /** V of row a: hairpins, multiloops, loops of two pairs. */
 static void run_row(const dp_cpu_partition *f, partition_scratch *s, int64_t i, int64_t j, int r) {
   const int64_t a = i * DP_SIDE + r, column = j * DP_SIDE;
-  const int x = f->w.letters[a], after = f->w.letters[a + 1], key = loops_key(f->w.letters + a, 1);
+  const int x = f->w.letters[a], after = f->w.letters[a + 1],
+            key = rna_list_key(f->w.letters + a, 1);
   const double one = rna_weights_power(-(int64_t)partition_e(f, i, j));
   const double *sizes = f->w.sizes + 2 * DP_SIDE + column - a;
-  const double *hairpin = partition_list(f, OUTER_HAIRPIN, x, after, column);
-  const double *closing = partition_list(f, OUTER_MULTI, x, after, column);
+  const double *hairpin = partition_list(f, RNA_OUTER_HAIRPIN, x, after, column);
+  const double *closing = partition_list(f, RNA_OUTER_MULTI, x, after, column);
   double *v = partition_at(f, PART_V, i, j) + r * DP_SIDE;
   dp_partition_row t = {.step = 1, .costs = &f->w.costs, .sum = v};
   for (int q = 0; q < DP_SIDE; q++)
@@ -115,9 +117,9 @@ static void run_row(const dp_cpu_partition *f, partition_scratch *s, int64_t i, 
   add_small_hairpins(f, a, column, one, v);
   for (int k = 0; k < DP_FOLD_WINDOWS; k++) t.window[k] = &s->window[k][r][DP_FOLD_HALO];
   for (int k = 0; k < DP_FOLD_PLAIN; k++)
-    t.own[k] = partition_list(f, (fold_list)(OUTER_GENERIC + k), x, after, column);
+    t.own[k] = partition_list(f, (rna_list)(RNA_OUTER_GENERIC + k), x, after, column);
   for (int k = 0; k < DP_FOLD_NEAR; k++) {
-    t.near[k] = f->w.near + ((int64_t)k * KEYS + key) * KEYS;
+    t.near[k] = f->w.near + ((int64_t)k * RNA_KEYS + key) * RNA_KEYS;
     t.key[k] = f->w.key + column;
   }
   f->cpu.kernels->partition_row(&t);
@@ -130,7 +132,8 @@ static void join_row(const dp_cpu_partition *f, partition_scratch *s, int64_t i,
   const int64_t a = i * DP_SIDE + r, column = j * DP_SIDE;
   const int columns = (int)tsl_min(f->posts - column, DP_SIDE), first = i < j ? 0 : r + 1;
   const dp_kernels *kernels = f->cpu.kernels;
-  const double *stem = partition_list(f, STEM, f->w.letters[a], f->w.letters[a - 1], column);
+  const double *stem =
+      partition_list(f, RNA_LIST_STEM, f->w.letters[a], f->w.letters[a - 1], column);
   const double *v = partition_at(f, PART_V, i, j) + r * DP_SIDE;
   const double *jj = partition_at(f, PART_STEM, j, j);
   double *one = partition_at(f, PART_STEM, i, j), *all = partition_at(f, PART_STEMS, i, j);
@@ -205,8 +208,8 @@ void partition_inside_join(dp_cpu_partition *f, int64_t i, int64_t j) {
 /* ------------------------------------------------------------------ the exterior */
 
 static const double *exterior_list(const dp_cpu_partition *f, int64_t a, int64_t column) {
-  return partition_list(f, EXTERIOR, f->w.letters[a], a > 0 ? f->w.letters[a - 1] : MISSING,
-                        column);
+  return partition_list(f, RNA_LIST_EXTERIOR, f->w.letters[a],
+                        a > 0 ? f->w.letters[a - 1] : RNA_MISSING, column);
 }
 
 /** Numbers of a stretch near 1. */

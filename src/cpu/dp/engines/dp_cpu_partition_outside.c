@@ -30,7 +30,8 @@ void partition_outside_meet(dp_cpu_partition *f, int64_t i, int64_t j, const int
 
 /* ------------------------------------------------------------------ what lies around */
 
-static const fold_list outer[] = {OUTER_GENERIC, OUTER_ONE, OUTER_TWO_THREE, OUTER_BULGE};
+static const rna_list outer[] = {RNA_OUTER_GENERIC, RNA_OUTER_ONE, RNA_OUTER_TWO_THREE,
+                                 RNA_OUTER_BULGE};
 
 /** 2^(exponent of (i, j) - that of a tile): numbers outside are scaled the other way. */
 static double scale_of(const dp_cpu_partition *f, int64_t k, int64_t l, int64_t i, int64_t j) {
@@ -65,7 +66,7 @@ static void run_splits(const dp_cpu_partition *f, const partition_scratch *s, in
   double *row = partition_at(f, PART_OUT_D, i, j) + r * DP_SIDE;
   const double of_jj = rna_weights_power(partition_e(f, j, j));
   const double *closing =
-      a > 0 ? partition_list(f, OUTER_MULTI, f->w.letters[a - 1], f->w.letters[a], column + 1)
+      a > 0 ? partition_list(f, RNA_OUTER_MULTI, f->w.letters[a - 1], f->w.letters[a], column + 1)
             : NULL;
   const double *around = &s->window[DP_FOLD_PLAIN][DP_FOLD_HALO + r - 1][1];
   for (int q = DP_SIDE - 1; q >= 0; q--) {
@@ -100,17 +101,18 @@ static void run_pairs(const dp_cpu_partition *f, partition_scratch *s, int64_t i
   const double scale = f->prefix[a] / f->whole.m *
                        rna_weights_power((int64_t)f->prefix_e[i] + f->suffix_e[j] +
                                          partition_e(f, i, j) - f->whole.e);
-  const double *ends = partition_list(f, EXTERIOR, x, a > 0 ? before : MISSING, column);
-  const double *stems = partition_list(f, STEM, x, before, column);
+  const double *ends =
+      partition_list(f, RNA_LIST_EXTERIOR, x, a > 0 ? before : RNA_MISSING, column);
+  const double *stems = partition_list(f, RNA_LIST_STEM, x, before, column);
   dp_partition_row t = {.step = -1, .costs = &f->w.costs, .sum = v};
   for (int q = 0; q < DP_SIDE; q++)
     v[q] = ends[q] * f->suffix[column + q] * scale + stems[q] * stem[q];
   for (int k = 0; k < DP_FOLD_WINDOWS; k++) t.window[k] = s->window[k][DP_FOLD_HALO + r];
   for (int k = 0; k < DP_FOLD_PLAIN; k++)
-    t.own[k] = partition_list(f, (fold_list)(INNER_GENERIC + k), x, before, column);
+    t.own[k] = partition_list(f, (rna_list)(RNA_INNER_GENERIC + k), x, before, column);
   for (int k = 0; k < DP_FOLD_NEAR; k++) {
-    const int key = loops_key(f->w.letters + a - 1 - dp_fold_near[k][0], 1);
-    t.near[k] = f->w.near + ((int64_t)k * KEYS + key) * KEYS;
+    const int key = rna_list_key(f->w.letters + a - 1 - dp_fold_near[k][0], 1);
+    t.near[k] = f->w.near + ((int64_t)k * RNA_KEYS + key) * RNA_KEYS;
     t.key[k] = f->w.key + column + 1 + dp_fold_near[k][1];
   }
   f->cpu.kernels->partition_row(&t);

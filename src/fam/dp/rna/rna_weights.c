@@ -25,8 +25,9 @@ static tsl_err take_lists(rna_weights *w) {
   TSL_TRY(tsl_alloc(n, sizeof(int32_t), what, (void **)&w->key));
   TSL_TRY(tsl_alloc(n + 2 * RNA_WEIGHTS_TILE, sizeof(double), what, (void **)&w->sizes));
   TSL_TRY(tsl_alloc(n * RNA_WEIGHTS_HAIRPINS, sizeof(double), what, (void **)&w->hairpins));
-  TSL_TRY(tsl_alloc(n * N_LISTS * COMBOS, sizeof(double), what, (void **)&w->lists));
-  TSL_TRY(tsl_alloc((int64_t)DP_FOLD_NEAR * KEYS * KEYS, sizeof(double), what, (void **)&w->near));
+  TSL_TRY(tsl_alloc(n * RNA_N_LISTS * RNA_COMBOS, sizeof(double), what, (void **)&w->lists));
+  TSL_TRY(tsl_alloc((int64_t)DP_FOLD_NEAR * RNA_KEYS * RNA_KEYS, sizeof(double), what,
+                    (void **)&w->near));
 done:
   return err;
 }

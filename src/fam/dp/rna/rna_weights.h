@@ -35,13 +35,13 @@ typedef struct rna_weights {
   int64_t posts, tiles, columns;
   rna_exact *energy;
   rna_weights_costs costs;
-  uint8_t *around, *letters; /**< letters[-AROUND..] are readable */
+  uint8_t *around, *letters; /**< letters[-RNA_AROUND..] are readable */
   double small[7];           /**< energies of hairpins by size */
   double *sizes;             /**< weights of larger ones, [column - row + 2 RNA_WEIGHTS_TILE] */
   double *hairpins;          /**< [RNA_WEIGHTS_HAIRPINS][columns] of small ones, by first letter */
-  double *near;              /**< [DP_FOLD_NEAR][KEYS][KEYS] */
+  double *near;              /**< [DP_FOLD_NEAR][RNA_KEYS][RNA_KEYS] */
   int32_t *key;              /**< [columns] */
-  double *lists;             /**< [N_LISTS][COMBOS][columns] */
+  double *lists;             /**< [RNA_N_LISTS][RNA_COMBOS][columns] */
   double base;               /**< of an unpaired letter of a multiloop */
 } rna_weights;
 

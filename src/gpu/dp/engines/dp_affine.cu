@@ -224,6 +224,7 @@ done:
 
 tsl_err dp_affine_begin(dp_affine *b) {
   tsl_err err = TSL_OK;
+  dp_affine_flags *const flags = (dp_affine_flags *)b->flags.data;
   b->now = 0;
   b->row = 0;
   for (int set = 0; set < b->sides; set++)
@@ -232,8 +233,8 @@ tsl_err dp_affine_begin(dp_affine *b) {
   TSL_LAUNCH(begin_kernel, dim3((unsigned)tsl_ceil_div(b->stride, 256)), 256, 0, b->card->stream,
              b->stride, b->first, b->local, (int64_t)(b->open_extend - b->extend),
              (int64_t)b->extend, (int32_t *)b->sets[0].h.data, (int32_t *)b->sets[0].f.data);
-  TSL_CUDA_TRY(
-      cudaMemsetAsync(&((dp_affine_flags *)b->flags.data)->known, 0, sizeof(int), b->card->stream));
+  TSL_CUDA_TRY(cudaMemsetAsync(&flags->known, 0, sizeof flags->known, b->card->stream));
+  TSL_CUDA_TRY(cudaMemsetAsync(&flags->rested, 0, sizeof flags->rested, b->card->stream));
   TSL_TRY(dp_affine_enter(b, 0, 0, 0, NULL, b->card->stream));
   b->last = 0;
   b->edge_rows = 0;

@@ -7,9 +7,9 @@
  *   dp_edit.cu        kernels of the latter
  *   dp_affine*.cu     global and local alignment with affine gaps        (dp_affine*.cuh)
  *   dp_engine.cuh     any recurrence; also as text for NVRTC             (dp_engine_text.h)
- *   dp_grid.cu        weighted edit distance, time warping by it         (dp_cells.cuh,
- * dp_grid.cuh) dp_interval*.cu   matrix chain, search tree, Nussinov (dp_interval*.cuh)
- *   dp_fold.cu        foldings, intervals with more tables             (dp_fold.cuh)
+ *   dp_grid.cu        weighted edit distance, time warping by it        (dp_grid, dp_cells)
+ *   dp_interval*.cu   matrix chain, search tree, Nussinov                (dp_interval*.cuh)
+ *   dp_fold.cu        foldings, intervals with more tables               (dp_fold.cuh)
  *   dp_partition*.cu  sums over structures of foldings                   (dp_partition*.cuh)
  *   dp_knapsack*.cu   knapsacks                                          (dp_knapsack.cuh)
  *   dp_sweep.cuh      binomial, allotment, stagecoach

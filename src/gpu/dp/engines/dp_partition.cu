@@ -108,8 +108,8 @@ static tsl_err upload_weights(dp_partition *w, const rna_weights_input *in) {
   TSL_TRY(upload(w, &w->letters, x->letters, n, 2 * DP_PART));
   TSL_TRY(upload(w, &w->sizes, x->sizes, (x->columns + 2 * DP_PART) * f64, 0));
   TSL_TRY(upload(w, &w->hairpins, x->hairpins, RNA_WEIGHTS_HAIRPINS * x->columns * f64, 0));
-  TSL_TRY(upload(w, &w->near, x->near, (int64_t)DP_FOLD_NEAR * KEYS * KEYS * f64, 0));
-  TSL_TRY(upload(w, &w->lists, x->lists, x->columns * N_LISTS * COMBOS * f64,
+  TSL_TRY(upload(w, &w->near, x->near, (int64_t)DP_FOLD_NEAR * RNA_KEYS * RNA_KEYS * f64, 0));
+  TSL_TRY(upload(w, &w->lists, x->lists, x->columns * RNA_N_LISTS * RNA_COMBOS * f64,
                  DP_PART_LISTS_ROOM * f64));
   TSL_TRY(upload(w, &w->key, x->key, x->columns * 4, 0));
   TSL_TRY(upload(w, &w->costs, &x->costs, sizeof x->costs, 0));
@@ -157,7 +157,7 @@ static tsl_err take_tables(dp_partition *w) {
   TSL_TRY(take(w, &w->suffix, columns * f64, (void **)&g->suffix));
   TSL_TRY(take(w, &w->prefix_e, w->w.tiles * 4, (void **)&g->prefix_e));
   TSL_TRY(take(w, &w->suffix_e, w->w.tiles * 4, (void **)&g->suffix_e));
-  TSL_TRY(take(w, &w->whole, sizeof(dp_part_number), (void **)&g->whole));
+  TSL_TRY(take(w, &w->whole, sizeof(partition_number), (void **)&g->whole));
 done:
   return err;
 }
@@ -276,7 +276,7 @@ done:
 
 tsl_err dp_partition_energy(dp_partition *w, double *energy) {
   tsl_err err = TSL_OK;
-  dp_part_number whole = {};
+  partition_number whole = {};
   TSL_CUDA_TRY(
       cudaMemcpyAsync(&whole, w->whole.data, sizeof whole, cudaMemcpyDefault, w->card->stream));
   TSL_TRY(dp_card_wait(w->card));

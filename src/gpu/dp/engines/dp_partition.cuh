@@ -1,8 +1,8 @@
 /**
  * @file dp_partition.cuh
  * DP_PARTITION on a card: sums over secondary structures and probabilities of pairs (McCaskill
- * 1990). Tables, formulas and exponents of tiles are those of dp_cpu_partition.h, the weights those
- * of rna_weights.h; every sum has the order that sockets give it, so that the bits are the same.
+ * 1990). Tables, formulas and exponents of tiles are those of rna_sums.h, the weights those of
+ * rna_weights.h; every sum has the order that sockets give it, so that the bits are the same.
  *
  * A stage is a launch of products with all tiles outside of its boxes, and then one launch for each
  * diagonal of tiles inside of boxes: the products that are left, and the join of the tile. A block
@@ -12,7 +12,7 @@
 #define TSL_GPU_DP_PARTITION_CUH
 
 #include "dp_gpu.cuh"
-#include "rna_weights.h"
+#include "rna_sums.h"
 
 struct dp_partition;
 /** The sums of a worker, on a card. */
@@ -40,30 +40,13 @@ tsl_err dp_partition_energy(dp_partition *w, double *energy);
 
 enum { DP_PART = RNA_WEIGHTS_TILE, DP_PART_CELLS = DP_PART * DP_PART, DP_PART_LISTS_ROOM = 64 };
 
-/** Tables of tiles, and lists of their rows and columns: dp_cpu_partition.h. */
-enum dp_part_table { PART_V, PART_STEM, PART_STEMS, PART_OUT_V, PART_OUT_D, PART_TABLES };
-enum dp_part_side {
-  PART_D_ROW,
-  PART_D_COLUMN,
-  PART_R_ROW,
-  PART_OUT_R_ROW,
-  PART_OUT_STEM_COLUMN,
-  PART_SIDES
-};
-
-/** F[n]: m 2^e. */
-struct dp_part_number {
-  double m;
-  int32_t e;
-};
-
 /** All that kernels read and write. */
 struct dp_part_args {
   double *table[PART_TABLES], *side[PART_SIDES];
   int32_t *exponent;
   double *prefix, *suffix;
   int32_t *prefix_e, *suffix_e;
-  dp_part_number *whole;
+  partition_number *whole;
   const uint8_t *letters; /**< 2 DP_PART of room on both sides, zero */
   const double *sizes, *hairpins, *near;
   const double *lists; /**< DP_PART_LISTS_ROOM before the first, zero */
@@ -75,12 +58,12 @@ struct dp_part_args {
   int posts, tiles, columns;
 
   __device__ __forceinline__ int64_t number(int i, int j) const {
-    return (int64_t)i * (2 * tiles - i + 1) / 2 + j - i;
+    return partition_place(tiles, i, j);
   }
-  __device__ __forceinline__ double *at(dp_part_table t, int i, int j) const {
+  __device__ __forceinline__ double *at(partition_table t, int i, int j) const {
     return table[t] + number(i, j) * DP_PART_CELLS;
   }
-  __device__ __forceinline__ double *side_at(dp_part_side s, int i, int j) const {
+  __device__ __forceinline__ double *side_at(partition_side s, int i, int j) const {
     return side[s] + number(i, j) * DP_PART;
   }
   __device__ __forceinline__ int e(int i, int j) const {
@@ -88,7 +71,7 @@ struct dp_part_args {
   }
   __device__ __forceinline__ const double *list(int which, int letter, int neighbour,
                                                 int column) const {
-    return lists + loops_place(columns, (fold_list)which, letter, neighbour) + column;
+    return lists + rna_list_place(columns, (rna_list)which, letter, neighbour) + column;
   }
 };
 

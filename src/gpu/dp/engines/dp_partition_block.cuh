@@ -165,7 +165,7 @@ template <int STEP> struct dp_part_block {
     const int row = window_row(r) + STEP * (1 + n1);
     const int a = I * DP_PART + row - (IN ? 0 : PART_HALO);
     const int first = FIRST + column;
-    const int which = (IN ? INNER_GENERIC : OUTER_GENERIC) + kind;
+    const int which = (IN ? RNA_INNER_GENERIC : RNA_OUTER_GENERIC) + kind;
     return {s.ring[row % PART_RING] + first, g.list(which, g.letters[a], g.letters[a - STEP],
                                                     J * DP_PART - (IN ? PART_HALO : 0) + first)};
   }
@@ -220,11 +220,11 @@ template <int STEP> struct dp_part_block {
     for (int k = 0; k < DP_FOLD_NEAR; k++) {
       const int n1 = g.near_letters[k][0], n2 = g.near_letters[k][1];
       const int row = window_row(r) + STEP * (1 + n1);
-      const int key = loops_key(IN ? x : x - 1 - n1, 1);
+      const int key = rna_list_key(IN ? x : x - 1 - n1, 1);
       v += s.ring[row % PART_RING][FIRST + column - STEP * (1 + n2)] *
-           g.near[((int64_t)k * KEYS + key) * KEYS + g.key[IN ? b : b + 1 + n2]];
+           g.near[((int64_t)k * RNA_KEYS + key) * RNA_KEYS + g.key[IN ? b : b + 1 + n2]];
     }
-    const int own = IN ? OUTER_GENERIC : INNER_GENERIC;
+    const int own = IN ? RNA_OUTER_GENERIC : RNA_INNER_GENERIC;
     v += s.generic[generic][column] * *g.list(own + DP_FOLD_GENERIC, x[0], x[STEP], b);
     v += s.one[column] * *g.list(own + DP_FOLD_ONE, x[0], x[STEP], b);
     v += s.two_three[column] * *g.list(own + DP_FOLD_TWO_THREE, x[0], x[STEP], b);

@@ -26,7 +26,7 @@ struct part_cursor {
 };
 
 static __device__ part_place cell_place(const dp_part_args &g, const part_edge &e,
-                                        dp_part_table table, int64_t w) {
+                                        partition_table table, int64_t w) {
   const int64_t columns = e.hi[1] - e.lo[1], a = e.lo[0] + w / columns, b = e.lo[1] + w % columns;
   const int i = (int)(a / DP_PART), j = (int)(b / DP_PART);
   if (i > j) return {};
@@ -34,8 +34,8 @@ static __device__ part_place cell_place(const dp_part_args &g, const part_edge &
 }
 
 /** Of a list of the box's columns, kept by its tiles of row i. */
-static __device__ part_place row_place(const dp_part_args &g, const part_edge &e, dp_part_side side,
-                                       int64_t i, int64_t w) {
+static __device__ part_place row_place(const dp_part_args &g, const part_edge &e,
+                                       partition_side side, int64_t i, int64_t w) {
   const int64_t b = e.lo[1] + w, j = b / DP_PART;
   if (i > j) return {};
   return {g.side_at(side, (int)i, (int)j) + b % DP_PART, nullptr};
@@ -43,7 +43,7 @@ static __device__ part_place row_place(const dp_part_args &g, const part_edge &e
 
 /** Of a list of the box's rows, kept by its tiles of column j. */
 static __device__ part_place column_place(const dp_part_args &g, const part_edge &e,
-                                          dp_part_side side, int64_t j, int64_t w) {
+                                          partition_side side, int64_t j, int64_t w) {
   const int64_t a = e.lo[0] + w, i = a / DP_PART;
   if (i > j) return {};
   return {g.side_at(side, (int)i, (int)j) + a % DP_PART, nullptr};

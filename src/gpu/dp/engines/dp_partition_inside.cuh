@@ -91,14 +91,14 @@ struct dp_part_inside : dp_part_block<1> {
     const int a = I * DP_PART + r, b = J * DP_PART + column;
     const int x = g.letters[a], after = g.letters[a + 1];
     const double unit = rna_weights_power(-(int64_t)E);
-    double v = g.sizes[2 * DP_PART + b - a] * *g.list(OUTER_HAIRPIN, x, after, b) * unit +
-               *g.list(OUTER_MULTI, x, after, b) * s.below[column];
+    double v = g.sizes[2 * DP_PART + b - a] * *g.list(RNA_OUTER_HAIRPIN, x, after, b) * unit +
+               *g.list(RNA_OUTER_MULTI, x, after, b) * s.below[column];
     for (int k = 0; k < RNA_WEIGHTS_HAIRPINS; k++)
       if (b == a + g.hairpin_letters[k] + 2) v += g.hairpins[k * g.columns + a] * unit;
     v = add_loops(r, generic, v);
     g.at(PART_V, I, J)[r * DP_PART + column] = v;
     s.ring[r % PART_RING][PART_HALO + column] = v;
-    s.stem[column] = *g.list(STEM, x, g.letters[a - 1], b) * v;
+    s.stem[column] = *g.list(RNA_LIST_STEM, x, g.letters[a - 1], b) * v;
   }
 
   /** S of row r, one column after the other. */
@@ -155,8 +155,8 @@ struct dp_part_inside : dp_part_block<1> {
 
   /** Numbers of the tile and its lists by that scale. */
   __device__ void multiply_all_by(double scale) {
-    const dp_part_table tables[] = {PART_V, PART_STEM, PART_STEMS};
-    const dp_part_side sides[] = {PART_D_ROW, PART_D_COLUMN, PART_R_ROW};
+    const partition_table tables[] = {PART_V, PART_STEM, PART_STEMS};
+    const partition_side sides[] = {PART_D_ROW, PART_D_COLUMN, PART_R_ROW};
     for (int t = 0; t < 3; t++) {
       double *list = g.at(tables[t], I, J);
       for (int w = thread; w < DP_PART_CELLS; w += PART_THREADS) list[w] *= scale;
@@ -199,7 +199,7 @@ struct dp_part_inside : dp_part_block<1> {
   /* ---- the exterior */
 
   __device__ double ends(int a, int b) const {
-    return *g.list(EXTERIOR, g.letters[a], a > 0 ? g.letters[a - 1] : MISSING, b);
+    return *g.list(RNA_LIST_EXTERIOR, g.letters[a], a > 0 ? g.letters[a - 1] : RNA_MISSING, b);
   }
 
   /** Numbers of a stretch near 1. */

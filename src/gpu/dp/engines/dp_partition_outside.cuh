@@ -60,7 +60,7 @@ struct dp_part_outside : dp_part_block<-1> {
     double *row = g.at(PART_OUT_D, I, J) + r * DP_PART;
     double d0 = row[q0], d1 = row[q1], add0 = 0, add1 = 0;
     if (a > 0) {
-      const double *closing = g.list(OUTER_MULTI, g.letters[a - 1], g.letters[a], first + 1);
+      const double *closing = g.list(RNA_OUTER_MULTI, g.letters[a - 1], g.letters[a], first + 1);
       add0 = closing[q0] * around[q0];
       add1 = closing[q1] * around[q1];
     }
@@ -96,8 +96,9 @@ struct dp_part_outside : dp_part_block<-1> {
     const int x = g.letters[a], before = g.letters[a - 1];
     const double scale = g.prefix[a] / g.whole->m *
                          rna_weights_power((int64_t)g.prefix_e[I] + g.suffix_e[J] + E - g.whole->e);
-    double v = *g.list(EXTERIOR, x, a > 0 ? before : MISSING, b) * g.suffix[b] * scale +
-               *g.list(STEM, x, before, b) * s.stem[column];
+    double v =
+        *g.list(RNA_LIST_EXTERIOR, x, a > 0 ? before : RNA_MISSING, b) * g.suffix[b] * scale +
+        *g.list(RNA_LIST_STEM, x, before, b) * s.stem[column];
     v = add_loops(r, generic, v);
     if (b <= a) v = 0;
     g.at(PART_OUT_V, I, J)[r * DP_PART + column] = v;
