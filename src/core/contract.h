@@ -240,7 +240,8 @@ typedef struct tsl_family {
   tsl_err (*units)(const tsl_problem *problem, const tsl_limits *limits, tsl_units *units);
 
   /** OPTIONAL, default the whole unit: a smaller unit of about fraction (0..1] of the cost of
-   *  whole, for calibration; its output is thrown away. */
+   *  whole, for calibration; its output is thrown away. 1: the whole, with the features that it has
+   *  when it is calibrated. */
   void (*sample)(const tsl_problem *problem, const tsl_unit *whole, double fraction, tsl_unit *out);
 
   /** OPTIONAL, default never cached: what the cost coefficients depend on besides the device, such

@@ -274,9 +274,11 @@ static void test_runs(const dp_cpu *cpu) {
   }
 }
 
-/** Bands with cells left out, `cut` columns and the others, in tiles; the best cell of both. */
+/** Bands with cells left out, `cut` columns and the others, in tiles; the best cell of both.
+ *  @param[in] known  a score that the table has, or 0 */
 static dp_best pruned_best(const dp_cpu *cpu, const letters_scores *scores, const uint8_t *a,
-                           int64_t n, const uint8_t *b, int64_t m, int64_t cut, int64_t *cells) {
+                           int64_t n, const uint8_t *b, int64_t m, int64_t cut, int64_t known,
+                           int64_t *cells) {
   const int64_t from[3] = {0, cut, m};
   int32_t *edges[3] = {NULL, alloc(2 * (n + 1), sizeof *edges[0]), NULL};
   dp_cpu_align *bands[2] = {NULL, NULL};
@@ -285,7 +287,7 @@ static dp_best pruned_best(const dp_cpu *cpu, const letters_scores *scores, cons
   for (int k = 0; k < 2; k++) {
     must(dp_cpu_align_open(cpu, DP_LOCAL, scores, a, n, b + from[k], from[k + 1] - from[k], m,
                            from[k], &bands[k]));
-    dp_cpu_align_prune(bands[k], n, m - from[k]);
+    dp_cpu_align_prune(bands[k], n, m - from[k], known);
   }
   for (int64_t lo = 0, hi; lo < n; lo = hi) {
     hi = lo + n / 5 + 1 < n ? lo + n / 5 + 1 : n;
@@ -318,13 +320,15 @@ static void test_pruned(const dp_cpu *cpu) {
     must(dp_cpu_align_open(cpu, DP_LOCAL, &scores, a, n, b, m, m, 0, &whole));
     must(dp_cpu_align_tile(whole, 0, n, NULL, NULL, false));
     const dp_best want = dp_cpu_align_best(whole);
-    const dp_best got = pruned_best(cpu, &scores, a, n, b, m, m / 3, &cells);
-    CHECK(got.score == want.score && got.row == want.row && got.column == want.column,
-          "case %d: best (%lld, %lld, %lld) with cells left out, (%lld, %lld, %lld) without", k,
-          (long long)got.score, (long long)got.row, (long long)got.column, (long long)want.score,
-          (long long)want.row, (long long)want.column);
-    CHECK(dp_cpu_align_pruned(whole) == 0 && (k >= 8 || cells > n * m / 50),
-          "case %d: %lld cells left out", k, (long long)cells);
+    for (int known = 0; known < 2; known++) {
+      const dp_best got = pruned_best(cpu, &scores, a, n, b, m, m / 3, known * want.score, &cells);
+      CHECK(got.score == want.score && got.row == want.row && got.column == want.column,
+            "case %d: best (%lld, %lld, %lld) with cells left out, (%lld, %lld, %lld) without", k,
+            (long long)got.score, (long long)got.row, (long long)got.column, (long long)want.score,
+            (long long)want.row, (long long)want.column);
+      CHECK(dp_cpu_align_pruned(whole) == 0 && (k >= 8 || cells > n * m / (known ? 2 : 50)),
+            "case %d: %lld cells left out", k, (long long)cells);
+    }
     dp_cpu_align_close(&whole);
     tsl_free(a);
     tsl_free(b);

@@ -468,9 +468,10 @@ done:
   return err;
 }
 
-/* Two bands with cells left out, their best cell, and how many cells. */
+/* Two bands with cells left out, their best cell, and how many cells. known: a score that the
+ * table has, or 0. */
 static tsl_err pruned_best(const letters_scores &s, const text_t &a, const text_t &b, int width,
-                           int tiles, dp_best *best, int64_t *cells) {
+                           int tiles, int64_t known, dp_best *best, int64_t *cells) {
   tsl_err err = TSL_OK;
   const int64_t n = (int64_t)a.size(), m = (int64_t)b.size(), from[3] = {0, m / 3, m};
   std::vector<int32_t> edge(2 * (size_t)(n + 1));
@@ -480,7 +481,7 @@ static tsl_err pruned_best(const letters_scores &s, const text_t &a, const text_
   for (int k = 0; k < 2; k++) {
     TSL_TRY(dp_affine_open(&card, DP_LOCAL, &s, a.data(), n, b.data() + from[k],
                            from[k + 1] - from[k], m, from[k], width, &bands[k]));
-    dp_affine_prune(bands[k], n, m - from[k]);
+    TSL_TRY(dp_affine_prune(bands[k], n, m - from[k], known));
   }
   for (int64_t lo = 0, hi; lo < n; lo = hi) {
     hi = lo + n / tiles + 1 < n ? lo + n / tiles + 1 : n;
@@ -517,8 +518,9 @@ static tsl_err check_pruned(int64_t n, int64_t m, int letters, bool equal) {
   TSL_TRY(dp_affine_tile(band, 0, n, NULL, NULL, false));
   TSL_TRY(dp_affine_best(band, &want));
   for (int width : {4, 8, 16})
-    for (int tiles : {1, 3, 7}) {
-      TSL_TRY(pruned_best(s, a, b, width, tiles, &got, &cells));
+    for (int tiles : {1, 3, 7, 0}) {
+      const int64_t known = tiles == 0 ? want.score : 0; /* once with the best from the beginning */
+      TSL_TRY(pruned_best(s, a, b, width, tiles == 0 ? 3 : tiles, known, &got, &cells));
       check(got.score == want.score && got.row == want.row && got.column == want.column,
             "best cell where some are left out", n, m, width);
       if (equal && dp_affine_bits(band, false) == 16)

@@ -156,6 +156,7 @@ typedef struct dp_params {
   int64_t reach[2];                /**< RECURRENCE in rows: columns read to either side (dp_code) */
   int64_t modulus;                 /**< BINOMIAL: prime or not, > 0; 0: exact in i64 */
   int64_t insert, remove, replace; /**< EDIT: costs >= 0 */
+  int64_t least;                   /**< LOCAL: a score that some alignment has (dp_anchors.h) */
   int64_t budget;                  /**< RECOVER: bytes of memory that a rank may use for it */
   double kt;                       /**< PARTITION: kcal/mol */
   double threshold;                /**< PARTITION: least probability of a pair that is listed */

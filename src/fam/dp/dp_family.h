@@ -6,6 +6,7 @@
 #define TSL_FAM_DP_FAMILY_H
 
 #include "dp.h"
+#include "dp_anchors.h"
 #include "dp_diagonals.h"
 #include "dp_letters.h"
 #include "dp_recur_deck.h"
@@ -89,6 +90,7 @@ typedef struct dp_own {
   char mismatch[160];   /**< why the recovered solution does not attain the goal; empty: it does */
   dp_attempts attempts; /**< at bands of diagonals */
   double again;         /**< cells that a recovery computes again, of those of the table; 0: none */
+  dp_needed *needed;    /**< LOCAL: the part to be computed, about; NULL: all */
   double pruned;        /**< LOCAL: cells left out, after the tiles; 0: none, or not known */
   dp_recur *recur;      /**< RECURRENCE */
   char input[2048];     /**< lines: how each sequence and array of numbers was read */

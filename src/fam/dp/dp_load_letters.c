@@ -74,6 +74,22 @@ done:
   return err;
 }
 
+/** LOCAL: a score that is known before the table is filled, and what is then left to fill. */
+static tsl_err look_first(tsl_problem *problem) {
+  tsl_err err = TSL_OK;
+  dp_params *p = problem->params;
+  dp_own *own = dp_own_of(problem);
+  dp_chain chain = {0};
+  TSL_TRY(dp_chain_find(p, problem->fields[DP_A].data, problem->fields[DP_B].data, &chain));
+  p->least = chain.score;
+  if (p->least == 0) goto done;
+  TSL_TRY(tsl_alloc(1, sizeof *own->needed, "part of the table", (void **)&own->needed));
+  dp_needed_set(p, &chain, own->needed);
+done:
+  dp_chain_clear(&chain);
+  return err;
+}
+
 tsl_err dp_load_texts(const tsl_deck *deck, dp_deck *s, tsl_problem *problem) {
   tsl_err err = TSL_OK;
   dp_params *p = problem->params;
@@ -88,6 +104,7 @@ tsl_err dp_load_texts(const tsl_deck *deck, dp_deck *s, tsl_problem *problem) {
   TSL_TRY(load_pair(deck, s, matrix, known, problem));
   if (matrix == NULL) p->scores.alphabet = scored ? p->letters : 0;
   TSL_TRY(check_scores(deck, p));
+  if (p->problem == DP_LOCAL && p->mode != DP_TABLE) TSL_TRY(look_first(problem));
 done:
   tsl_free(matrix);
   return err;

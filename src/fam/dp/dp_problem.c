@@ -139,12 +139,24 @@ static void dp_signature(const tsl_problem *problem, char text[96]) {
                  p->modulus > 0);
 }
 
+/** What anchors say before the table is filled. */
+static void tell_first_look(const tsl_problem *problem, char *text, size_t size) {
+  const dp_params *p = dp_params_of(problem);
+  const int64_t lo[2] = {0, 0}, hi[2] = {p->n, p->m};
+  (void)snprintf(text, size,
+                 "anchors: an alignment has the score %lld, so that about %.2g %% of the table's "
+                 "cells are to be computed\n",
+                 (long long)p->least, 100 * dp_needed_part(p, dp_own_of(problem)->needed, lo, hi));
+}
+
 /** How the input was read; what the dependency checker found in the deck's recurrence; bands of
  *  diagonals; what the way back costs. */
 static void dp_describe(const tsl_problem *problem, char *text, size_t size) {
   const dp_own *own = dp_own_of(problem);
   int used = snprintf(text, size, "%s%s", own->input, own->facts);
   if (used >= 0 && (size_t)used < size) dp_attempts_tell(problem, text + used, size - (size_t)used);
+  used = (int)strlen(text);
+  if (own->needed != NULL) tell_first_look(problem, text + used, size - (size_t)used);
   used = (int)strlen(text);
   if (own->pruned > 0) {
     dp_pruned_text(problem, text + used, size - (size_t)used);

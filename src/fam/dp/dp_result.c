@@ -130,6 +130,17 @@ static void count_pruned(tsl_problem *problem) {
   own->pruned = known ? pruned : 0;
 }
 
+/** The table must have what anchors have shown. */
+static void compare_anchored(const tsl_problem *problem) {
+  const int64_t goal = *(const int64_t *)problem->fields[DP_GOAL].data;
+  const int64_t least = dp_params_of(problem)->least;
+  dp_own *own = dp_own_of(problem);
+  if (goal < least)
+    (void)snprintf(own->mismatch, sizeof own->mismatch,
+                   "the table's best score is %lld, but anchors give an alignment of %lld",
+                   (long long)goal, (long long)least);
+}
+
 static tsl_err settle_goal(tsl_problem *problem) {
   const dp_params *p = dp_params_of(problem);
   if (p->engine == DP_INTERVAL) return TSL_OK;
@@ -142,6 +153,7 @@ static tsl_err settle_goal(tsl_problem *problem) {
   if (p->problem == DP_LOCAL) count_pruned(problem);
   if (dp_ready_of(p)->best) /* the same bits in both types */
     memcpy(problem->fields[DP_GOAL].data, dp_best_of(problem), sizeof(int64_t));
+  if (p->problem == DP_LOCAL) compare_anchored(problem);
   return TSL_OK;
 }
 
@@ -236,6 +248,7 @@ tsl_err dp_summary(const tsl_problem *problem, tsl_summary *summary) {
   const dp_own *own = dp_own_of(problem);
   const tsl_field *goal = &problem->fields[DP_GOAL];
   summary->valid = true;
+  summary->other_work = own->pruned > 0; /* what was left out is known about only */
   const int64_t one = p->problem == DP_RECURRENCE;
   tsl_summary_add(summary, "rows", (double)(p->n + one), "1");
   tsl_summary_add(summary, "columns", (double)(p->m + one), "1");

@@ -35,7 +35,7 @@ void dp_destroy(tsl_problem *problem) {
   tsl_free(own->lane_end);
   dp_sequence_clear(&own->a);
   dp_sequence_clear(&own->b);
-  TSL_FREE_ALL(own->steps, own->energy, own->sizes);
+  TSL_FREE_ALL(own->steps, own->energy, own->sizes, own->needed);
   dp_recur_close(&own->recur);
   tsl_free(own);
   problem->own = NULL;

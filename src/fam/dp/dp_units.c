@@ -23,6 +23,8 @@ enum {
   MOST_TILES = 1 << 24
 };
 
+static const double LEFT_OUT = 0.03; /* time of a cell that is left out, of one that is computed */
+
 static int64_t dp_units_value_bytes(const dp_params *p) {
   return (int64_t)tsl_type_bytes((tsl_type)p->type);
 }
@@ -249,6 +251,16 @@ static void fill_strips(const dp_params *p, const dp_ends *rows, const dp_ends *
     }
 }
 
+/** LOCAL: cells that are left out take a part of the time. */
+static void leave_out(const dp_params *p, const dp_needed *needed, tsl_units *units) {
+  for (int64_t k = 0; k < units->n; k++) {
+    tsl_unit *u = &units->list[k];
+    const double part = dp_needed_part(p, needed, u->lo, u->hi);
+    u->count *= part + (1 - part) * LEFT_OUT;
+    u->flops = u->count;
+  }
+}
+
 static tsl_err strips(const tsl_problem *problem, const tsl_limits *limits, tsl_units *units) {
   tsl_err err = TSL_OK;
   const dp_params *p = dp_params_of(problem);
@@ -261,6 +273,7 @@ static tsl_err strips(const tsl_problem *problem, const tsl_limits *limits, tsl_
   TSL_TRY(column_ends(p, &s, rows.n, &columns));
   TSL_TRY(tsl_alloc(rows.n * columns.n, sizeof *units->list, "tiles", (void **)&units->list));
   fill_strips(p, &rows, &columns, units);
+  if (own->needed != NULL) leave_out(p, own->needed, units);
   tsl_free(own->lane_end);
   own->lane_end = columns.at, own->n_lanes = rows.n > 0 ? columns.n : 0;
   columns.at = NULL;
@@ -329,27 +342,32 @@ tsl_err dp_units(const tsl_problem *problem, const tsl_limits *limits, tsl_units
   return err == TSL_ERR_INPUT && problem->shortcut && dp_diagonals_apply(p) ? TSL_OK : err;
 }
 
-void dp_sample(const tsl_problem *problem, const tsl_unit *whole, double fraction, tsl_unit *out) {
+/** About `fraction` of the cost of whole. */
+static void shrink(const tsl_problem *problem, const tsl_unit *whole, double fraction,
+                   tsl_unit *out) {
   const dp_params *p = dp_params_of(problem);
-  *out = *whole;
-  if (fraction >= 1) return;
-  if (p->problem == DP_RECURRENCE) {
-    dp_recur_sample(problem, whole, fraction, out);
-    return;
-  }
+  const int64_t rows = whole->hi[0] - whole->lo[0], columns = whole->hi[1] - whole->lo[1];
   if (p->engine == DP_INTERVAL) { /* a tile nearer to the diagonal */
     const int64_t distance = (whole->lo[1] - whole->lo[0]) / DP_BOX;
     const int64_t nearer = tsl_max((int64_t)ceil(fraction * (double)distance), distance > 0);
     out->lo[1] = whole->lo[0] + nearer * DP_BOX;
     out->hi[1] = tsl_min(out->lo[1] + DP_BOX, dp_posts(p));
     out->lo[2] = 0, out->hi[2] = 1;
-  } else if (takes_together(p) && whole->hi[0] - whole->lo[0] > 1) {
+  } else if (takes_together(p) && rows > 1) {
     /* blocks of columns are as wide as the lightest item is heavy: some items would be faster */
-    const int64_t columns = whole->hi[1] - whole->lo[1];
     out->hi[1] = whole->lo[1] + tsl_max((int64_t)ceil(fraction * (double)columns), 1);
   } else {
-    const int64_t rows = whole->hi[0] - whole->lo[0];
     out->hi[0] = whole->lo[0] + tsl_max((int64_t)ceil(fraction * (double)rows), 1);
   }
-  dp_units_set_features(p, out);
+}
+
+void dp_sample(const tsl_problem *problem, const tsl_unit *whole, double fraction, tsl_unit *out) {
+  const dp_params *p = dp_params_of(problem);
+  *out = *whole;
+  if (p->problem == DP_RECURRENCE) {
+    if (fraction < 1) dp_recur_sample(problem, whole, fraction, out);
+    return;
+  }
+  if (fraction < 1) shrink(problem, whole, fraction, out);
+  dp_units_set_features(p, out); /* calibrations leave no cells out */
 }

@@ -15,6 +15,7 @@ void dp_driver_clear(dp_driver *d) {
 }
 
 tsl_err dp_driver_begin(dp_driver *d) {
+  d->c.begun = true;
   if (engine_of(d) == DP_ROWS) return dp_rows_begin(&d->rows);
   if (engine_of(d) == DP_INTERVAL) return dp_boxes_begin(&d->boxes);
   dp_bands_clear(&d->bands);

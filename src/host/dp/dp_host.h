@@ -71,6 +71,7 @@ typedef struct dp_context {
   const dp_memory_ops *memory;
   void *device;    /**< handed to memory */
   int table, best; /**< fields, -1 none */
+  bool begun;      /**< the run has begun; before, units are calibrated */
   int64_t bytes;   /**< of a value */
 } dp_context;
 

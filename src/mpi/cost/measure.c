@@ -141,8 +141,8 @@ static void cut_trial(const sampler *m, const tsl_unit *at, double size, trial *
     for (int64_t k = 0; k < m->wide; k++) {
       tsl_unit *unit = &t->units[t->n++];
       *unit = at[k];
-      if (size < 1 && problem->family->sample != NULL)
-        problem->family->sample(problem, &at[k], size, unit);
+      if (problem->family->sample != NULL)
+        problem->family->sample(problem, &at[k], size < 1 ? size : 1, unit);
     }
 }
 

@@ -164,8 +164,9 @@ dp_best dp_cpu_align_best(const dp_cpu_align *band);
  * (dp_cpu_align_prune.c). Rows and edges then hold less than the table where none of these leads;
  * E' of entry 0 of an edge is a score that the table has.
  * @param[in] rows, columns  of the table, from the band's first on
+ * @param[in] known          a score that some cell of the table has, or 0
  */
-void dp_cpu_align_prune(dp_cpu_align *band, int64_t rows, int64_t columns);
+void dp_cpu_align_prune(dp_cpu_align *band, int64_t rows, int64_t columns, int64_t known);
 /** Cells left out so far. */
 int64_t dp_cpu_align_pruned(const dp_cpu_align *band);
 /** DP_LOCAL: the best cell of the band above the row that row_put has set. */

@@ -208,7 +208,7 @@ void dp_cpu_align_begin(dp_cpu_align *b) {
     b->f[j] = settle_f(b, b->h[j], DP_MINUS_INFINITY);
   }
   b->best = (dp_best){0};
-  b->known = 0;
+  b->known = b->first_known;
   b->pruned = 0;
   b->row = 0;
 }
@@ -240,9 +240,11 @@ void dp_cpu_align_best_put(dp_cpu_align *b, const dp_best *best) {
   align_know(b, best->score);
 }
 
-void dp_cpu_align_prune(dp_cpu_align *b, int64_t rows, int64_t columns) {
+void dp_cpu_align_prune(dp_cpu_align *b, int64_t rows, int64_t columns, int64_t known) {
   b->rows_left = b->kind == DP_ALIGN_LOCAL ? rows : 0;
   b->columns_left = columns;
+  b->first_known = (int32_t)known;
+  align_know(b, known);
 }
 
 int64_t dp_cpu_align_pruned(const dp_cpu_align *b) {

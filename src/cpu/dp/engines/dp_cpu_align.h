@@ -61,7 +61,8 @@ struct dp_cpu_align {
   int32_t *h, *f;     /**< [m] last row: H, F' */
   dp_best best;
   int64_t rows_left, columns_left; /**< dp_cpu_align_prune; 0: nothing is left out */
-  _Atomic int32_t known;           /**< a score that the table has */
+  int32_t first_known;             /**< a score that the table has: before the first row */
+  _Atomic int32_t known;           /**< so far */
   _Atomic int64_t pruned;          /**< cells left out */
   int64_t row;                     /**< rows computed */
   int64_t width;                   /**< columns of a strip */

@@ -38,7 +38,7 @@ static tsl_err open_align(void *worker, const dp_box *cells, void **engine) {
   else
     TSL_TRY(dp_cpu_align_open(&w->cpu, (dp_problem)p->problem, &p->scores, a, n, b + lo, hi - lo,
                               p->m, lo, &e->align));
-  dp_cpu_align_prune(e->align, p->n - top, p->m - lo);
+  if (w->dp.c.begun) dp_cpu_align_prune(e->align, p->n - top, p->m - lo, p->least);
   dp_cpu_align_begin(e->align);
 done:
   if (err != TSL_OK) close_align(engine);

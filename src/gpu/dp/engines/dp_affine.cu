@@ -177,9 +177,11 @@ done:
   return err;
 }
 
-void dp_affine_prune(dp_affine *b, int64_t rows, int64_t columns) {
+tsl_err dp_affine_prune(dp_affine *b, int64_t rows, int64_t columns, int64_t known) {
   b->rows_left = b->local ? rows : 0;
   b->columns_left = columns;
+  b->known = (int)known;
+  return dp_affine_know(b, known);
 }
 
 void dp_affine_close(dp_affine **band) {
@@ -233,7 +235,7 @@ tsl_err dp_affine_begin(dp_affine *b) {
   TSL_LAUNCH(begin_kernel, dim3((unsigned)tsl_ceil_div(b->stride, 256)), 256, 0, b->card->stream,
              b->stride, b->first, b->local, (int64_t)(b->open_extend - b->extend),
              (int64_t)b->extend, (int32_t *)b->sets[0].h.data, (int32_t *)b->sets[0].f.data);
-  TSL_CUDA_TRY(cudaMemsetAsync(&flags->known, 0, sizeof flags->known, b->card->stream));
+  TSL_TRY(dp_affine_know(b, 0));
   TSL_CUDA_TRY(cudaMemsetAsync(&flags->rested, 0, sizeof flags->rested, b->card->stream));
   TSL_TRY(dp_affine_enter(b, 0, 0, 0, NULL, b->card->stream));
   b->last = 0;

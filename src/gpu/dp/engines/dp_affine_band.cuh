@@ -73,6 +73,7 @@ struct dp_affine {
   int32_t reach, slope;            /**< dp_narrow_measure */
   int32_t pair;                    /**< largest score of a pair, at least 0 */
   int64_t rows_left, columns_left; /**< dp_affine_prune; 0: nothing is left out */
+  int known;                       /**< a score that the table has: before the first row */
   int64_t n, m, stride, first;
   int64_t row;     /**< rows done, or queued */
   int sides;       /**< sets of rows: 2, with chained launches 3 */
@@ -113,6 +114,9 @@ tsl_err dp_narrow_save(dp_affine *band, int k, int64_t rows, cudaStream_t stream
 tsl_err dp_narrow_restore(dp_affine *band, int k, int64_t rows, cudaStream_t stream);
 
 /* dp_affine.cu, for dp_affine_chain.cu */
+
+/** Queue: the table has this score, if more is not known. */
+tsl_err dp_affine_know(dp_affine *band, int64_t score);
 
 /** Queue: the edge that comes in, counters at zero. @param[in] left  NULL: the boundary */
 tsl_err dp_affine_enter(dp_affine *band, int k, int64_t lo, int64_t rows, const int32_t *left,

@@ -98,14 +98,21 @@ done:
   return err;
 }
 
+tsl_err dp_affine_know(dp_affine *b, int64_t score) {
+  tsl_err err = TSL_OK;
+  const int known = score > b->known ? (int)score : b->known;
+  TSL_CUDA_TRY(cudaMemcpyAsync(&((dp_affine_flags *)b->flags.data)->known, &known, sizeof known,
+                               cudaMemcpyHostToDevice, b->card->stream));
+done:
+  return err;
+}
+
 tsl_err dp_affine_best_put(dp_affine *b, const dp_best *best) {
   tsl_err err = TSL_OK;
-  const int known = (int)best->score;
   if (!b->local) return TSL_OK;
   TSL_CUDA_TRY(cudaMemcpyAsync(b->sets[b->now].best.data, best, sizeof *best,
                                cudaMemcpyHostToDevice, b->card->stream));
-  TSL_CUDA_TRY(cudaMemcpyAsync(&((dp_affine_flags *)b->flags.data)->known, &known, sizeof known,
-                               cudaMemcpyHostToDevice, b->card->stream));
+  TSL_TRY(dp_affine_know(b, best->score));
   TSL_TRY(dp_card_wait(b->card));
 done:
   return err;

@@ -186,8 +186,9 @@ void dp_affine_close(dp_affine **band);
  * DP_LOCAL: leave cells out from here on that can change no best cell and no way back from it
  * (dp_affine.cuh). Rows and edges then hold less than the table where none of these leads.
  * @param[in] rows, columns  of the table, from the band's first on
+ * @param[in] known          a score that some cell of the table has, or 0
  */
-void dp_affine_prune(dp_affine *band, int64_t rows, int64_t columns);
+tsl_err dp_affine_prune(dp_affine *band, int64_t rows, int64_t columns, int64_t known);
 /** Cells left out so far; waits. */
 tsl_err dp_affine_pruned(dp_affine *band, int64_t *cells);
 tsl_err dp_affine_begin(dp_affine *band);

@@ -32,7 +32,7 @@ static tsl_err open_align(void *worker, const dp_box *cells, void **engine) {
                          (const uint8_t *)dp_input(&w->dp.c, DP_A) + top, cells->hi[0] - top,
                          (const uint8_t *)dp_input(&w->dp.c, DP_B) + lo, hi - lo, p->m, lo, 0,
                          &e->align));
-  dp_affine_prune(e->align, p->n - top, p->m - lo);
+  if (w->dp.c.begun) TSL_TRY(dp_affine_prune(e->align, p->n - top, p->m - lo, p->least));
 done:
   if (err != TSL_OK) close_align(engine);
   return err;
