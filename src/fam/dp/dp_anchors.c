@@ -89,7 +89,8 @@ static int by_row(const void *x, const void *y) {
   return a->row < b->row ? -1 : a->row > b->row;
 }
 
-/** Words that occur once in both. @param[out] list  [*n + 1], the first *n by rows, from tsl_alloc */
+/** Words that occur once in both.
+ *  @param[out] list  [*n + 1] from tsl_alloc, the first *n by rows */
 static tsl_err find_anchors(words *w, dp_pair **list, int64_t *n) {
   tsl_err err = TSL_OK;
   *n = 0;
@@ -111,8 +112,8 @@ done:
 /** The longest chain of anchors with rising columns, in place. @param[in,out] n  anchors */
 static tsl_err chain_anchors(dp_pair *list, int64_t *n) {
   tsl_err err = TSL_OK;
-  int64_t *last = NULL, *before = NULL,
-          length = 0; /* last[k]: of the chain of k + 1 that ends leftmost */
+  /* last[k]: of the chains of k + 1 anchors the one that ends leftmost */
+  int64_t *last = NULL, *before = NULL, length = 0;
   TSL_TRY(tsl_alloc(*n, sizeof *last, "chains", (void **)&last));
   TSL_TRY(tsl_alloc(*n, sizeof *before, "chains", (void **)&before));
   for (int64_t k = 0; k < *n; k++) {
