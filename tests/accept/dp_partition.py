@@ -108,6 +108,10 @@ def peer(letters, celsius, dangles):
     check(worst < 1e-10, f"probabilities are off by {worst}")
     with suite.result(tree_of(letters, "recover", "fold", parameters=own, temperature=celsius, dangles=dangles)) as file:
         check(int(file["results/goal"][0]) == round(100 * energy), f"{energy}: {structure}")
+    with solve(letters, "recover", temperature=celsius, dangles=dangles, parameters=own) as file:
+        said, theirs = float(file["results"].attrs["maximum expected accuracy"]), pairs_of(compound.MEA(1.0)[0])
+    other = accuracy_of(theirs, truth, 1)  # ViennaRNA's best one, for which it leaves out pairs below 5e-5
+    check(-1e-9 < said - other < 1e-3 * len(letters), f"accuracy {said}, of ViennaRNA's structure {other}")
     return f"{worst:.1e}"
 
 
@@ -130,6 +134,49 @@ def no_overflow():
     check(ensemble < least and ensemble > 1.05 * least, f"ensemble {ensemble}, least energy {least}")
     check(-ensemble / (1.98717e-3 * 273.15) > 2 * 710, "the case is too small")
     check(0.5 < table.max() <= 1 + 1e-9 and np.isfinite(table).all(), f"largest probability {table.max()}")
+
+
+# ------------------------------------------------------------------- maximum expected accuracy
+
+
+def accuracy_of(pairs, table, gamma):
+    alone = 1 - table.sum(0) - table.sum(1)
+    return sum(2 * gamma * table[i, j] - alone[i] - alone[j] for i, j in pairs) + alone.sum()
+
+
+def best_accuracy(table, gamma):
+    """By intervals, plainly: the first letter is alone, or pairs with k."""
+    n, alone = len(table), 1 - table.sum(0) - table.sum(1)
+    best = np.zeros((n + 2, n + 1))  # [i][j] of letters i..j-1
+    for i in range(n - 1, -1, -1):
+        for j in range(i + 1, n + 1):
+            ways = 2 * gamma * table[i, i + 1:j] + best[i + 1, i + 1:j] + best[i + 2:j + 1, j]
+            best[i, j] = max(best[i + 1, j] + alone[i], ways.max(initial=-1))
+    return best[0, n]
+
+
+def most_accurate(letters, celsius=37, dangles=2, every=False):
+    """No structure is better, and the one that is given is as good as said."""
+    _, table = sums(letters, temperature=celsius, dangles=dangles)
+    for gamma in (0, 0.3, 1, 4, 1000):
+        with solve(letters, "recover", gamma=gamma, temperature=celsius, dangles=dangles) as file:
+            text = bytes(file["results/accurate"][()]).decode("ascii")
+            said = float(file["results"].attrs["maximum expected accuracy"])
+        check(abs(accuracy_of(pairs_of(text), table, gamma) - said) < 1e-9, f"{text} is not worth {said}")
+        check(abs(best_accuracy(table, gamma) - said) < 1e-9, f"gamma {gamma}: {said}, better {best_accuracy(table, gamma)}")
+        if every:
+            best = max(accuracy_of(pairs, table, gamma) for pairs in structures(letters))
+            check(abs(best - said) < 1e-9, f"gamma {gamma}: {said}, of all structures {best}")
+        check(gamma > 0 or "(" not in text, f"pairs that are worth nothing: {text}")
+
+
+def accuracies():
+    for letters, celsius, dangles in short_sequences(9):
+        suite.case(f"most accurate of {letters}", most_accurate, letters, celsius, dangles, True)
+    for name in list(NATURAL)[: 2 if suite.fast else 20]:
+        if len(NATURAL[name]) <= 200:
+            suite.case(f"most accurate, {name}", most_accurate, NATURAL[name])
+    suite.case("most accurate, random", most_accurate, "".join(random.Random(4).choice("ACGU") for _ in range(150)))
 
 
 # ------------------------------------------------------------------- the same on every mix
@@ -190,6 +237,7 @@ def outputs(letters):
         pairs, values = file["results/pairs"][()], file["results/probabilities"][()]
         paired, dots = file["results/paired"][()], bytes(file["results/structure"][()]).decode("ascii")
         path = [tuple(map(int, row)) for row in file["results/path"][()]]
+        accurate = bytes(file["results/accurate"][()]).decode("ascii")
     want = np.argwhere(table >= 0.01)
     check((pairs == want).all() and (values == table[want[:, 0], want[:, 1]]).all(), "pairs above the threshold")
     check(np.abs(paired - table.sum(0) - table.sum(1)).max() < 1e-12, "probabilities of letters")
@@ -199,7 +247,10 @@ def outputs(letters):
     distance = np.where(table > 0.5, 1 - table, table).sum() - np.tril(table).sum()
     check(f"{letters}\n{dots} {{{energy / 100:6.2f} d={distance:.2f}}}\n" in made.out, made.out)
     with open(text, encoding="ascii") as file:
-        check(file.read() == f"{letters}\n{dots} ({energy / 100:6.2f})\n", "text file")
+        lines = file.read().splitlines()
+    check(lines[:2] == [letters, f"{dots} ({energy / 100:6.2f})"] and len(lines) == 3, "text file")
+    best = best_accuracy(table, 1)
+    check(lines[2] == f"{accurate} {{{Model(SECTIONS).energy(letters, pairs_of(accurate)) / 100:6.2f} MEA={best:.2f}}}", lines[2])
     with open(plot, encoding="ascii") as file:
         body = file.read()
     boxes = re.findall(r"^(\d+) (\d+) ([0-9.]+) ubox$", body, flags=re.M)
@@ -244,6 +295,9 @@ def main():
         suite.case(f"ViennaRNA's numbers {k}", compare, case, truth["least"])
     for case in truth["natural"]:
         suite.case(f"{case['name']}, dangles {case['dangles']}", natural, case, truth["least"])
+    accuracies()
+    suite.case("gamma in mode table", refused, {"gamma": 2}, "dp.gamma", "mode table")
+    suite.case("gamma below 0", refused, {"mode": "recover", "gamma": -1}, "dp.gamma")
     if RNA is not None:
         peers()
     dice = random.Random(3)

@@ -117,6 +117,10 @@ const tsl_key dp_keys[] = {
      "folder."},
     {"threshold", TSL_KEY_REAL, AT(threshold), "1e-5", 0, 1, NULL, NULL, 0,
      "Partition, mode recover: least probability of a pair that is listed and plotted."},
+    {"gamma", TSL_KEY_REAL, AT(gamma), "1", 0, 1e6, NULL, NULL, 0,
+     "Partition, mode recover: weight of pairs against unpaired letters in the structure of "
+     "maximum "
+     "expected accuracy."},
     {"dot_plot", TSL_KEY_TEXT, AT(dot_plot), "", 0, 0, NULL, NULL, 0,
      "Partition, mode recover: PostScript file with the pairs' probabilities and the centroid; "
      "relative to the working folder."},
@@ -141,12 +145,12 @@ static const char *const used_keys[] = {
     "edit",      "scores",    "alphabet",   "distance",    "span",       "wobble",  "type",
     "table",     "tables",    "data",       "constants",   "boundary",   "cell",    "goal",
     "pattern",   "interpret", "parameters", "temperature", "dangles",    "recover", "memory",
-    "alignment", "structure", "band",       "free_ends",   "threshold",  "dot_plot"};
+    "alignment", "structure", "band",       "free_ends",   "threshold",  "gamma",   "dot_plot"};
 
 static bool of_recovery(const char *key) {
   return strcmp(key, "recover") == 0 || strcmp(key, "memory") == 0 ||
          strcmp(key, "alignment") == 0 || strcmp(key, "structure") == 0 ||
-         strcmp(key, "threshold") == 0 || strcmp(key, "dot_plot") == 0;
+         strcmp(key, "threshold") == 0 || strcmp(key, "gamma") == 0 || strcmp(key, "dot_plot") == 0;
 }
 
 /** Is the word in the list? */

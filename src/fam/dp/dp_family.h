@@ -33,6 +33,7 @@ typedef struct dp_deck {
   double temperature; /**< FOLD, PARTITION: degrees Celsius */
   int64_t dangles;    /**< FOLD, PARTITION: 0 or 2 */
   double threshold;   /**< PARTITION: least probability of a pair that is listed */
+  double gamma;       /**< PARTITION: weight of pairs (rna_mea.h) */
   dp_recur_deck recur;
   bool interpret;
 } dp_deck;
@@ -86,7 +87,10 @@ typedef struct dp_own {
   int32_t *sizes;            /**< PARTITION: the same of hairpins, [n + 1] */
   int64_t centroid; /**< PARTITION: its energy, 0.01 kcal/mol; RNA_HIGH and above: it has none */
   double distance;  /**< PARTITION: expected pairs in which a structure differs from it */
+  double gamma;     /**< PARTITION: of the deck */
+  double accuracy;  /**< PARTITION: the maximum expected accuracy */
   char shown[2 * DP_SHOWN_LETTERS + 2]; /**< letters and structure, a line each; empty: too long */
+  char accurate[DP_SHOWN_LETTERS + 64]; /**< PARTITION: the structure of that, its energy and it */
   char mismatch[160];   /**< why the recovered solution does not attain the goal; empty: it does */
   dp_attempts attempts; /**< at bands of diagonals */
   double again;         /**< cells that a recovery computes again, of those of the table; 0: none */
@@ -139,9 +143,10 @@ tsl_err dp_add_partition_outputs(tsl_problem *problem);
 tsl_err dp_recover_partition(tsl_problem *problem, const tsl_field_rows *store);
 
 /** Store pairs as path and structure, write the structure's file, keep it for the summary.
- *  @param[in] partner  [n] whom a letter pairs with, -1: nobody  @param[in] energy  kcal/mol */
+ *  @param[in] partner  [n] whom a letter pairs with, -1: nobody  @param[in] energy  kcal/mol
+ *  @param[in] more     a line for the file below it, or NULL */
 tsl_err dp_store_structure(const tsl_problem *problem, const int64_t *partner, double energy,
-                           const tsl_field_rows *store);
+                           const char *more, const tsl_field_rows *store);
 
 /** Recover, score and store the structure of a folding; write its file. */
 tsl_err dp_recover_fold(tsl_problem *problem, const tsl_field_rows *store);

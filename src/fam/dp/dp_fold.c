@@ -251,7 +251,8 @@ static void check_structure(const folding *f) {
 
 /** FASTA with dots and brackets, and the energy in kcal/mol, as RNAfold writes it.
  *  @param[in] text  [n] */
-static tsl_err write_structure(const dp_own *own, int64_t n, const char *text, double energy) {
+static tsl_err write_structure(const dp_own *own, int64_t n, const char *text, double energy,
+                               const char *more) {
   tsl_err err = TSL_OK;
   tsl_new_file file = {.stream = NULL};
   TSL_TRY(tsl_new_file_open(own->structure, &file));
@@ -261,12 +262,13 @@ static tsl_err write_structure(const dp_own *own, int64_t n, const char *text, d
   (void)fwrite(text, 1, (size_t)n, file.stream);
   if (energy < RNA_HIGH / 100) fprintf(file.stream, " (%6.2f)", energy);
   fputc('\n', file.stream);
+  if (more != NULL) fprintf(file.stream, "%s\n", more);
 done:
   return tsl_new_file_close(&file, err);
 }
 
 tsl_err dp_store_structure(const tsl_problem *problem, const int64_t *partner, double energy,
-                           const tsl_field_rows *store) {
+                           const char *more, const tsl_field_rows *store) {
   tsl_err err = TSL_OK;
   dp_own *own = dp_own_of(problem);
   const int64_t n = dp_params_of(problem)->n;
@@ -283,7 +285,7 @@ tsl_err dp_store_structure(const tsl_problem *problem, const int64_t *partner, d
   TSL_TRY(store->append(store->state, dp_field(problem, "path"), path, pairs));
   TSL_TRY(store->append(store->state, dp_field(problem, "structure"), text, n));
   if (own->structure != NULL)
-    (void)tsl_files_lose("dp.structure", write_structure(own, n, text, energy));
+    (void)tsl_files_lose("dp.structure", write_structure(own, n, text, energy, more));
 done:
   TSL_FREE_ALL(text, path);
   return err;
@@ -300,7 +302,8 @@ tsl_err dp_recover_fold(tsl_problem *problem, const tsl_field_rows *store) {
   }
   check_structure(&f);
   TSL_TRY(dp_store_structure(problem, f.partner,
-                             (double)*(const int64_t *)problem->fields[DP_GOAL].data / 100, store));
+                             (double)*(const int64_t *)problem->fields[DP_GOAL].data / 100, NULL,
+                             store));
 done:
   close_folding(&f);
   return err;

@@ -4,6 +4,7 @@
 #include "files.h"
 #include "letters_file.h"
 #include "new_file.h"
+#include "rna_mea.h"
 #include "rna_params.h"
 #include "rna_structure.h"
 
@@ -29,6 +30,7 @@ tsl_err dp_load_partition(const tsl_deck *deck, dp_deck *s, tsl_problem *problem
   TSL_TRY(dp_load_sequence(deck, &ask, problem, &own->a, &p->n));
   p->m = p->n;
   p->threshold = s->threshold;
+  own->gamma = s->gamma;
   p->kt = gas_constant * (s->temperature + zero_celsius);
   if (s->dangles == 1) TSL_DECK_FAIL(deck, "dp.dangles", "0 or 2 is needed");
   TSL_TRY(tsl_deck_path(deck, s->parameters, &path));
@@ -59,11 +61,14 @@ tsl_err dp_add_partition_outputs(tsl_problem *problem) {
   const dp_params *p = dp_params_of(problem);
   const tsl_field pairs = {.type = TSL_I64, .combine = TSL_LIST, .rank = 2, .shape = {0, 2, 1}};
   const tsl_field values = {.type = TSL_F64, .combine = TSL_LIST, .rank = 1, .shape = {0, 1, 1}};
+  const tsl_field text = {.type = TSL_U8, .combine = TSL_LIST, .rank = 1, .shape = {0, 1, 1}};
   if (p->mode != DP_RECOVER) return TSL_OK;
   TSL_TRY(dp_add_output(problem, &pairs, "pairs",
                         "Pairs (i, j) of letters whose probability is the threshold at least."));
   TSL_TRY(dp_add_output(problem, &values, "probabilities", "Their probabilities."));
   TSL_TRY(dp_add_output(problem, &values, "paired", "Of each letter, that it pairs."));
+  TSL_TRY(dp_add_output(problem, &text, "accurate",
+                        "The structure of maximum expected accuracy, as structure."));
 done:
   return err;
 }
@@ -131,6 +136,33 @@ done:
   return err;
 }
 
+/** The structure of maximum expected accuracy: stored, kept for the summary.
+ *  @param[out] line  of the file, from tsl_alloc */
+static tsl_err store_accurate(const ensemble *e, const uint8_t *letters, char **line,
+                              const tsl_field_rows *store) {
+  tsl_err err = TSL_OK;
+  dp_own *own = dp_own_of(e->problem);
+  int64_t *partner = NULL, energy = RNA_HIGH;
+  const int64_t room = e->n + 64;
+  TSL_TRY(tsl_alloc(e->n + 1, sizeof *partner, "structure", (void **)&partner));
+  TSL_TRY(tsl_alloc(room, 1, "structure", (void **)line));
+  TSL_TRY(rna_mea(e->n, e->table, e->paired, own->gamma, partner, &own->accuracy));
+  if (rna_structure_energy(own->energy, own->sizes, letters, e->n, partner, &energy) != 0)
+    (void)snprintf(own->mismatch, sizeof own->mismatch,
+                   "what has the maximum expected accuracy is no structure");
+  rna_structure_text(partner, e->n, *line);
+  TSL_TRY(store->append(store->state, dp_field(e->problem, "accurate"), *line, e->n));
+  if (energy < RNA_HIGH)
+    (void)snprintf(*line + e->n, 64, " {%6.2f MEA=%.2f}", (double)energy / 100, own->accuracy);
+  else
+    (void)snprintf(*line + e->n, 64, " {MEA=%.2f}", own->accuracy);
+  if (e->n > 0 && e->n <= DP_SHOWN_LETTERS)
+    (void)snprintf(own->accurate, sizeof own->accurate, "%s", *line);
+done:
+  tsl_free(partner);
+  return err;
+}
+
 /* ---- dot plot */
 
 static const char plot_begin[] = "%%!PS-Adobe-3.0 EPSF-3.0\n"
@@ -186,6 +218,7 @@ tsl_err dp_recover_partition(tsl_problem *problem, const tsl_field_rows *store) 
   ensemble e = {.problem = problem, .n = dp_params_of(problem)->n};
   const uint8_t *codes = problem->fields[DP_A].data;
   uint8_t *around = NULL;
+  char *accurate = NULL;
   e.table = problem->fields[dp_field(problem, "table")].data;
   TSL_TRY(tsl_alloc(e.n + 1, sizeof *e.paired, "probabilities", (void **)&e.paired));
   TSL_TRY(tsl_alloc(e.n + 1, sizeof *e.partner, "structure", (void **)&e.partner));
@@ -195,9 +228,10 @@ tsl_err dp_recover_partition(tsl_problem *problem, const tsl_field_rows *store) 
   check_pairs(&e, around + 1);
   own->distance = e.distance;
   TSL_TRY(store_pairs(&e, store));
-  TSL_TRY(dp_store_structure(problem, e.partner, (double)own->centroid / 100, store));
+  TSL_TRY(store_accurate(&e, around + 1, &accurate, store));
+  TSL_TRY(dp_store_structure(problem, e.partner, (double)own->centroid / 100, accurate, store));
   if (own->dot_plot != NULL) (void)tsl_files_lose("dp.dot_plot", write_plot(&e));
 done:
-  TSL_FREE_ALL(e.paired, e.partner, around);
+  TSL_FREE_ALL(e.paired, e.partner, around, accurate);
   return err;
 }

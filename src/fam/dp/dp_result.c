@@ -241,6 +241,9 @@ static void show_structure(const tsl_problem *problem, tsl_summary *summary) {
                    (double)own->centroid / 100, own->distance);
   else
     (void)snprintf(to, sizeof summary->text, "%s {d=%.2f}", own->shown, own->distance);
+  const size_t used = strlen(to);
+  if (own->accurate[0] != '\0' && used + strlen(own->accurate) + 2 < sizeof summary->text)
+    (void)snprintf(to + used, sizeof summary->text - used, "\n%s", own->accurate);
 }
 
 tsl_err dp_summary(const tsl_problem *problem, tsl_summary *summary) {
@@ -263,6 +266,7 @@ tsl_err dp_summary(const tsl_problem *problem, tsl_summary *summary) {
     if (own->centroid < RNA_HIGH)
       tsl_summary_add(summary, "energy of the centroid", (double)own->centroid / 100, "kcal/mol");
     tsl_summary_add(summary, "distance to the centroid", own->distance, "pairs");
+    tsl_summary_add(summary, "maximum expected accuracy", own->accuracy, "letters");
   }
   show_structure(problem, summary);
   if (p->problem == DP_LOCAL) dp_pruned_text(problem, summary->text, sizeof summary->text);
