@@ -63,7 +63,9 @@ enum {
   DP_AFFINE_KEEP_WIDTH = 8, /**< columns of a lane when directions are kept: one word a row */
   DP_AFFINE_CHUNK = 32,     /**< rows between messages of strips */
   DP_AFFINE_GRAIN = 128,    /**< columns of a mark: those of the narrowest strip */
-  DP_AFFINE_LAG = 2,        /**< 16 bits: rows between neighbouring lanes, and chunks between the
+  DP_AFFINE_NAP = 100, /**< nanoseconds between looks for a message: acquiring loads without end
+                             *   empty the caches of those that compute */
+  DP_AFFINE_LAG = 2,   /**< 16 bits: rows between neighbouring lanes, and chunks between the
                              *   first and the last half lane */
 };
 
@@ -140,7 +142,8 @@ template <int NC> struct dp_affine_lane {
 
 /**
  * Best cell of a lane: g as in dp_affine_lane. A cell is looked for where g rises above bar only:
- * that of the peak, or one below the largest of the edge, whose cells are to the left and as good.
+ * that of the peak, or one below the largest of the edge, whose cells are to the left and as good,
+ * or one below a score that the table is known to have.
  * So a strip to the right of a path on which H grows, where each row beats the one before it by
  * gaps from that path alone, looks for none of them; the best cell of all strips is never missed.
  */
@@ -182,11 +185,13 @@ static __device__ __forceinline__ bool dp_affine_raise(int bar, dp_affine_peak &
 /**
  * May a best cell lie in a chunk of rows of a strip, or on a path through it? H around it is at
  * most `most`, and each row and column adds a pair at most. Tells others the lane's peak before.
- * The same answer in all lanes. @param[in] width  columns of a strip
+ * The same answer in all lanes.
+ * @param[in]  width  columns of a strip
+ * @param[out] score  one that the table has; untouched where nothing is left out
  */
 static __device__ __forceinline__ bool dp_affine_worth(const dp_affine_args &a, int width,
                                                        int strip, int chunk, int lane, int most,
-                                                       const dp_affine_peak &peak) {
+                                                       const dp_affine_peak &peak, int *score) {
   if (a.known == NULL) return true;
   const int late = (chunk - DP_AFFINE_LAG) * DP_AFFINE_CHUNK; /* rows of the last lane */
   const int64_t rows = a.rows_left - (late > 0 ? late : 0);
@@ -195,7 +200,8 @@ static __device__ __forceinline__ bool dp_affine_worth(const dp_affine_args &a, 
   const int known = __ldcg(a.known), mine = peak.g + a.open_extend;
   if (mine > known && (a.spoiled == NULL || dp_load_acquire(a.spoiled) == 0))
     atomicMax(a.known, mine);
-  return reached >= __shfl_sync(DP_ALL_LANES, known, 0);
+  *score = __shfl_sync(DP_ALL_LANES, known, 0);
+  return reached >= *score;
 }
 
 template <int NC>
@@ -368,9 +374,11 @@ static __device__ __forceinline__ void dp_affine_wait(const dp_affine_args &a, i
                                                       int lane, uint32_t *known) {
   if (strip > 0 && *known < (uint32_t)chunk + 1) {
     uint32_t seen = 0;
-    if (lane == 0) do
-        seen = dp_load_acquire(&a.finished[strip - 1]);
-      while (seen < (uint32_t)chunk + 1);
+    if (lane == 0) {
+      while (*(volatile uint32_t *)&a.finished[strip - 1] < (uint32_t)chunk + 1)
+        __nanosleep(DP_AFFINE_NAP);
+      seen = dp_load_acquire(&a.finished[strip - 1]);
+    }
     *known = __shfl_sync(DP_ALL_LANES, seen, 0);
   }
   __syncwarp(); /* lane 0 has read the chunk before */

@@ -25,6 +25,11 @@
 
 #include "dp_affine_narrow_row.cuh"
 
+enum {
+  DP_NARROW_LEAP = 32, /**< chunks that are left out together */
+  DP_NARROW_RING = 128 /**< rows whose letters a warp keeps: a chunk's, and those of lanes behind */
+};
+
 /* ---------------------------------------------------------------- base and range */
 
 /** Smallest and largest of all lanes. */
@@ -235,17 +240,18 @@ static __device__ __forceinline__ bool
 dp_narrow_meet(const dp_affine_args &a, const dp_narrow_place &p, int chunk, uint32_t *known,
                uint32_t *in, dp_narrow_lane<NC> &l, dp_affine_peak &peak) {
   const int row = chunk * DP_AFFINE_CHUNK + p.lane, open = a.open_extend - a.extend;
-  int least, most, edge = 0;
+  int least, most, score = 0;
   int2 at = make_int2(0, -open);
   dp_narrow_extent<NC>(a, l, &least, &most);
   if (chunk * DP_AFFINE_CHUNK < a.rows_n) {
     dp_affine_wait(a, p.strip, chunk, p.lane, known);
-    if (row < a.rows_n) at = __ldcg(&a.edge[row + 1]), edge = at.x;
+    if (row < a.rows_n) at = __ldcg(&a.edge[row + 1]);
     if (row < a.rows_n && at.x > most) most = at.x;
     if (row < a.rows_n && at.x < least) least = at.x;
   }
   dp_narrow_span(&least, &most);
-  if (PRUNE && !dp_affine_worth(a, DP_NARROW_HALVES * NC, p.strip, chunk, p.lane, most, peak))
+  if (PRUNE &&
+      !dp_affine_worth(a, DP_NARROW_HALVES * NC, p.strip, chunk, p.lane, most, peak, &score))
     return false;
   const int floor = dp_narrow_floor(a, most), far = a.reach / 2 + a.open_extend;
   const bool low = least < floor;
@@ -255,7 +261,8 @@ dp_narrow_meet(const dp_affine_args &a, const dp_narrow_place &p, int chunk, uin
   const int h = at.x > floor ? at.x : floor;
   if (chunk * DP_AFFINE_CHUNK < a.rows_n) {
     in[p.lane] = dp_pack(h - l.base, (at.y > h - open ? at.y : h - open) - l.base);
-    if (dp_affine_raise(edge - a.open_extend - 1, peak)) dp_narrow_settle<NC>(l, peak);
+    score = at.x > score ? at.x : score;
+    if (dp_affine_raise(score - a.open_extend - 1, peak)) dp_narrow_settle<NC>(l, peak);
   }
   __syncwarp();
   return true;
@@ -298,8 +305,17 @@ dp_narrow_write(const dp_affine_args &a, const dp_narrow_place &p, dp_narrow_lan
 typedef struct dp_narrow_letters {
   const uint32_t *mine; /**< of letter 0 */
   const uint32_t *high;
-  int next; /**< letter of the low half's next row */
+  int next;      /**< letter of the low half's next row */
+  uint8_t *ring; /**< letters of rows r at r % DP_NARROW_RING, for all lanes */
 } dp_narrow_letters;
+
+/** The ring's letters of the chunk's rows and the next one's first, less the first row, which it
+ *  has. From memory they come late to those who wait for each: others' messages empty the cache. */
+static __device__ __forceinline__ void dp_narrow_fetch(const dp_affine_args &a, int chunk, int lane,
+                                                       const dp_narrow_letters &t) {
+  const int row = chunk * DP_AFFINE_CHUNK + 1 + lane;
+  t.ring[row & (DP_NARROW_RING - 1)] = (unsigned)row < (unsigned)a.rows_n ? a.rows[row] : 0;
+}
 
 /** The steps of a chunk. RAMP: some halves' rows may not exist in some of them. */
 template <int NC, bool LOCAL, int MODE, bool RAGGED, bool RAMP>
@@ -316,7 +332,7 @@ dp_narrow_chunk(const dp_affine_args &a, const dp_narrow_place &p, int chunk, dp
     if (RAMP)
       live = ((unsigned)row < (unsigned)a.rows_n ? 0x0000ffffu : 0u) |
              ((unsigned)(row - 1) < (unsigned)a.rows_n ? 0xffff0000u : 0u);
-    if ((unsigned)(row + 1) < (unsigned)a.rows_n) t.next = a.rows[row + 1];
+    t.next = t.ring[(row + 1) & (DP_NARROW_RING - 1)];
     const uint32_t directions = dp_narrow_row<NC, LOCAL, MODE == DP_AFFINE_WAYS, RAGGED, RAMP>(
         l, low, t.high, __byte_perm(h, l.h, 0x5432), __byte_perm(e, l.e, 0x5432), p.stop, live);
     t.high = low + dp_narrow_size<NC>::LETTER / 2;
@@ -334,28 +350,56 @@ static __device__ __forceinline__ void dp_narrow_leave(const dp_affine_args &a, 
   dp_post_counter(&a.finished[strip], 0x7fffffffu, lane);
 }
 
-/** Hand over the rows of a chunk that was left out, those which its steps would have ended. */
+/** Hand over the rows of n chunks that were left out, those which their steps would have ended. */
 template <int NC, bool RAGGED>
 static __device__ __forceinline__ void dp_narrow_pass(const dp_affine_args &a,
-                                                      const dp_narrow_place &p, int chunk) {
+                                                      const dp_narrow_place &p, int chunk, int n) {
   const int late = RAGGED ? p.exit : DP_AFFINE_LAG * DP_AFFINE_CHUNK;
-  const int row = chunk * DP_AFFINE_CHUNK + p.lane - late;
-  if (row >= 0 && row < a.rows_n) __stcg(&a.edge[row + 1], dp_affine_pass(a, 0, DP_MINUS_INFINITY));
-  if (!RAGGED && chunk >= DP_AFFINE_LAG)
-    dp_post_counter(&a.finished[p.strip], (uint32_t)(chunk - DP_AFFINE_LAG) + 1, p.lane);
+  for (int k = 0; k < n; k++) {
+    const int row = (chunk + k) * DP_AFFINE_CHUNK + p.lane - late;
+    if (row >= 0 && row < a.rows_n)
+      __stcg(&a.edge[row + 1], dp_affine_pass(a, 0, DP_MINUS_INFINITY));
+  }
+  if (!RAGGED && chunk + n > DP_AFFINE_LAG)
+    dp_post_counter(&a.finished[p.strip], (uint32_t)(chunk + n - DP_AFFINE_LAG), p.lane);
 }
 
-/** Go on with a chunk after one that was left out: its letters, and the row that the last half has
- *  not handed over. */
+/**
+ * After a chunk that was left out: how many together may be left out, too, the next one at least
+ * done by the strip before? Behind such a chunk nothing but the edge comes in. Each by itself takes
+ * as long as a message from strip to strip. @return 0: to be seen of the next one alone
+ */
 template <int NC>
-static __device__ __forceinline__ void dp_narrow_wake(const dp_affine_args &a,
-                                                      const dp_narrow_place &p, int chunk,
-                                                      dp_narrow_letters &t, int2 *out) {
+static __device__ __forceinline__ int dp_narrow_leap(const dp_affine_args &a,
+                                                     const dp_narrow_place &p, int chunk,
+                                                     uint32_t *known, const dp_affine_peak &peak) {
+  const int first = chunk * DP_AFFINE_CHUNK;
+  int most = 0, least = 0, score;
+  if (chunk < DP_AFFINE_LAG || first + DP_NARROW_LEAP * DP_AFFINE_CHUNK > a.rows_n) return 0;
+  dp_affine_wait(a, p.strip, chunk, p.lane, known);
+  if (p.strip > 0 && *known < (uint32_t)chunk + DP_NARROW_LEAP) return 0;
+#pragma unroll 8
+  for (int k = 0; k < DP_NARROW_LEAP; k++) {
+    const int h = __ldcg(&a.edge[first + k * DP_AFFINE_CHUNK + p.lane + 1]).x;
+    most = h > most ? h : most;
+  }
+  dp_narrow_span(&least, &most);
+  return dp_affine_worth(a, DP_NARROW_HALVES * NC, p.strip, chunk, p.lane, most, peak, &score)
+             ? 0
+             : DP_NARROW_LEAP;
+}
+
+/** Begin with a chunk: the letters of all lanes' rows before it. */
+template <int NC>
+static __device__ __forceinline__ void dp_narrow_begin(const dp_affine_args &a,
+                                                       const dp_narrow_place &p, int chunk,
+                                                       dp_narrow_letters &t) {
   const int row = chunk * DP_AFFINE_CHUNK - DP_AFFINE_LAG * p.lane;
-  const int before = (unsigned)(row - 1) < (unsigned)a.rows_n ? a.rows[row - 1] : 0;
-  t.next = (unsigned)row < (unsigned)a.rows_n ? a.rows[row] : 0;
-  t.high = t.mine + before * dp_narrow_size<NC>::LETTER + dp_narrow_size<NC>::LETTER / 2;
-  if (p.lane == DP_WARP - 1) out[0] = dp_affine_pass(a, 0, DP_MINUS_INFINITY);
+  for (int k = 1; k <= DP_AFFINE_LAG + 1; k++) dp_narrow_fetch(a, chunk - k, p.lane, t);
+  __syncwarp();
+  t.next = t.ring[row & (DP_NARROW_RING - 1)];
+  t.high = t.mine + t.ring[(row - 1) & (DP_NARROW_RING - 1)] * dp_narrow_size<NC>::LETTER +
+           dp_narrow_size<NC>::LETTER / 2;
 }
 
 /** One strip from the first row to the last. */
@@ -370,7 +414,8 @@ static __device__ __forceinline__ void dp_narrow_strip(const dp_affine_args &a, 
                              lane == exit / 2 ? last % NC : -1};
   const int grains = DP_NARROW_HALVES * NC / DP_AFFINE_GRAIN, grain = strip * grains;
   dp_affine_peak peak;
-  dp_narrow_letters t = {profile + dp_narrow_size<NC>::WORDS * lane, NULL, 0};
+  dp_narrow_letters t = {profile + dp_narrow_size<NC>::WORDS * lane, NULL, 0,
+                         (uint8_t *)(in + DP_AFFINE_CHUNK)};
   dp_narrow_lane<NC> l;
   uint32_t known = 0;
   int rested = 0; /* PRUNE: chunks left out */
@@ -382,16 +427,18 @@ static __device__ __forceinline__ void dp_narrow_strip(const dp_affine_args &a, 
   dp_narrow_load<NC, LOCAL>(a, p, l);
   dp_narrow_settle<NC>(l, peak);
   __syncwarp();
-  t.high = t.mine + dp_narrow_size<NC>::LETTER / 2;
-  if (lane == 0 && a.rows_n > 0) t.next = a.rows[0];
+  dp_narrow_begin<NC>(a, p, 0, t);
   for (int chunk = 0; chunk < chunks; chunk++) {
     if (LOCAL) {
-      const bool worth = l.spoiled || dp_narrow_meet<NC, PRUNE>(a, p, chunk, &known, in, l, peak);
-      if (PRUNE && !worth) {
+      int left = PRUNE && rests ? dp_narrow_leap<NC>(a, p, chunk, &known, peak) : 0;
+      if (left == 0 && !l.spoiled && !dp_narrow_meet<NC, PRUNE>(a, p, chunk, &known, in, l, peak))
+        left = 1;
+      if (PRUNE && left > 0) {
         if (!rests) dp_narrow_rest<NC>(a, peak, l);
-        dp_narrow_pass<NC, RAGGED>(a, p, chunk);
+        dp_narrow_pass<NC, RAGGED>(a, p, chunk, left);
         rests = true;
-        rested++;
+        rested += left;
+        chunk += left - 1;
         continue;
       }
     } else {
@@ -399,8 +446,13 @@ static __device__ __forceinline__ void dp_narrow_strip(const dp_affine_args &a, 
       if (chunk * DP_AFFINE_CHUNK < a.rows_n) dp_narrow_take<NC>(a, p, chunk, &known, in, l);
     }
     if (l.spoiled) return dp_narrow_leave(a, strip, lane);
-    if (PRUNE && rests) dp_narrow_wake<NC>(a, p, chunk, t, out);
+    if (PRUNE && rests) {
+      dp_narrow_begin<NC>(a, p, chunk, t);
+      if (lane == DP_WARP - 1) out[0] = dp_affine_pass(a, 0, DP_MINUS_INFINITY);
+    }
     rests = false;
+    dp_narrow_fetch(a, chunk, lane, t);
+    __syncwarp();
     if (chunk < DP_AFFINE_LAG || (chunk + 1) * DP_AFFINE_CHUNK > a.rows_n)
       dp_narrow_chunk<NC, LOCAL, MODE, RAGGED, true>(a, p, chunk, l, t, in, out, peak);
     else
