@@ -1,6 +1,7 @@
 /* The table of all ranks: look at the host, decide with its other ranks, exchange. */
 #include "machine.h"
 
+#include "bcast.h"
 #include "bind.h"
 #include "collective_error.h"
 
@@ -20,6 +21,8 @@ typedef struct sight {
 typedef struct node {
   MPI_Comm comm;
   int rank, size, leader; /* leader: lowest rank of the whole communicator on this node */
+  char *text;             /* [n_text], the topology in XML */
+  int n_text;
   hwloc_topology_t topology;
   bool loaded;
   hwloc_bitmap_t bound; /* hardware threads left to this rank */
@@ -35,14 +38,51 @@ typedef struct node {
 
 /* -------------------------------------------------------------------- looking */
 
-/* The whole host, other jobs' cores included, so that all ranks number cores alike. */
-static tsl_err load_topology(node *self) {
+/* The whole host, other jobs' cores included, so that all ranks number cores alike. One rank of a
+ * node reads it, which takes as long as a small run on a host of many cores and visits each of
+ * them. */
+static tsl_err read_topology(node *self) {
   tsl_err err = TSL_OK;
+  hwloc_topology_t topology = NULL;
+  char *text = NULL;
+  if (hwloc_topology_init(&topology) != 0) TSL_FAIL(TSL_ERR_DEVICE, "hwloc does not start");
+  if (hwloc_topology_set_flags(topology, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED) != 0 ||
+      hwloc_topology_load(topology) != 0)
+    TSL_FAIL(TSL_ERR_DEVICE, "hwloc cannot read the topology of this host");
+  if (hwloc_topology_export_xmlbuffer(topology, &text, &self->n_text, 0) != 0)
+    TSL_FAIL(TSL_ERR_DEVICE, "hwloc cannot write the topology of this host");
+  err = tsl_alloc(self->n_text, 1, "topology", (void **)&self->text);
+  if (err == TSL_OK) memcpy(self->text, text, (size_t)self->n_text);
+  hwloc_free_xmlbuffer(topology, text);
+done:
+  if (topology != NULL) hwloc_topology_destroy(topology);
+  return err;
+}
+
+static tsl_err share_topology(node *self) {
+  tsl_err err = TSL_OK;
+  TSL_MPI(MPI_Bcast(&self->n_text, 1, MPI_INT, 0, self->comm));
+  TSL_COLLECTIVE_TRY(
+      self->comm,
+      self->rank == 0 ? TSL_OK : tsl_alloc(self->n_text, 1, "topology", (void **)&self->text));
+  TSL_TRY(tsl_bcast_bytes(self->comm, self->text, self->n_text));
+done:
+  return err;
+}
+
+/* From the text; what this process may use of it is its own. */
+static tsl_err open_topology(node *self) {
+  tsl_err err = TSL_OK;
+  const unsigned long flags = HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED |
+                              HWLOC_TOPOLOGY_FLAG_IS_THISSYSTEM |
+                              HWLOC_TOPOLOGY_FLAG_THISSYSTEM_ALLOWED_RESOURCES;
   if (hwloc_topology_init(&self->topology) != 0) TSL_FAIL(TSL_ERR_DEVICE, "hwloc does not start");
   self->loaded = true;
-  if (hwloc_topology_set_flags(self->topology, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED) != 0 ||
+  if (hwloc_topology_set_flags(self->topology, flags) != 0 ||
+      hwloc_topology_set_xmlbuffer(self->topology, self->text, self->n_text) != 0 ||
       hwloc_topology_load(self->topology) != 0)
-    TSL_FAIL(TSL_ERR_DEVICE, "hwloc cannot read the topology of this host");
+    TSL_FAIL(TSL_ERR_DEVICE, "hwloc does not take the topology that a rank of this node has read");
+  if (tsl_platform_cpu.adopt != NULL) tsl_platform_cpu.adopt(self->text, self->n_text);
   TSL_TRY(tsl_bind_cores(self->topology, &self->cores, &self->host.n_cores));
   self->bound = hwloc_bitmap_alloc();
   if (self->bound == NULL) TSL_FAIL(TSL_ERR_MEMORY, "no memory for a cpuset");
@@ -50,16 +90,6 @@ static tsl_err load_topology(node *self) {
     (void)hwloc_bitmap_copy(self->bound, hwloc_topology_get_allowed_cpuset(self->topology));
   (void)hwloc_bitmap_and(self->bound, self->bound,
                          hwloc_topology_get_allowed_cpuset(self->topology));
-done:
-  return err;
-}
-
-static tsl_err same_cores(const node *self) {
-  tsl_err err = TSL_OK;
-  int32_t range[2] = {self->host.n_cores, -self->host.n_cores};
-  TSL_MPI(MPI_Allreduce(MPI_IN_PLACE, range, 2, MPI_INT32_T, MPI_MAX, self->comm));
-  if (range[0] != -range[1])
-    TSL_FAIL(TSL_ERR_DEVICE, "the ranks of this node see %d to %d cores", -range[1], range[0]);
 done:
   return err;
 }
@@ -73,8 +103,6 @@ static tsl_err machine_allocate(node *self) {
   TSL_TRY(tsl_alloc(self->size, sizeof(sight), "card table", (void **)&self->sights));
   TSL_TRY(tsl_alloc((int64_t)self->size * MAX_CARDS, sizeof(tsl_card), "card table",
                     (void **)&self->cards));
-  TSL_TRY(tsl_alloc((int64_t)self->size * self->size * MAX_CARDS, sizeof(int32_t), "card table",
-                    (void **)&self->ordinal));
   TSL_TRY(tsl_alloc(self->size, sizeof *self->choices, "placements", (void **)&self->choices));
 done:
   return err;
@@ -137,7 +165,9 @@ static tsl_err share_cards(node *self) {
       const tsl_card *card = &self->sights[r].cards[c];
       if (find_id(self, card->id) == self->host.n_cards) self->cards[self->host.n_cards++] = *card;
     }
-  for (int64_t i = 0; i < (int64_t)self->size * self->host.n_cards; i++) self->ordinal[i] = -1;
+  const int64_t n = (int64_t)self->size * self->host.n_cards;
+  TSL_TRY(tsl_alloc(n, sizeof(int32_t), "card table", (void **)&self->ordinal));
+  for (int64_t i = 0; i < n; i++) self->ordinal[i] = -1;
   for (int r = 0; r < self->size; r++)
     for (int32_t c = 0; c < self->sights[r].n; c++)
       self->ordinal[(int64_t)r * self->host.n_cards + find_id(self, self->sights[r].cards[c].id)] =
@@ -215,8 +245,9 @@ done:
 /* All that happens within a node; each stage ends with the node's ranks agreed. */
 static tsl_err seat_node(node *self, const tsl_bind_ask *ask, tsl_placement *placement) {
   tsl_err err = TSL_OK;
-  TSL_COLLECTIVE_TRY(self->comm, load_topology(self));
-  TSL_COLLECTIVE_TRY(self->comm, same_cores(self));
+  TSL_COLLECTIVE_TRY(self->comm, self->rank == 0 ? read_topology(self) : TSL_OK);
+  TSL_TRY(share_topology(self));
+  TSL_COLLECTIVE_TRY(self->comm, open_topology(self));
   TSL_COLLECTIVE_TRY(self->comm, machine_allocate(self));
   TSL_COLLECTIVE_TRY(self->comm, share_cores(self));
   TSL_COLLECTIVE_TRY(self->comm, look_at_cards(self, ask));
@@ -236,7 +267,7 @@ done:
 
 static void clear_node(node *self) {
   TSL_FREE_ALL(self->choices, self->ordinal, self->cards, self->sights, self->in_job, self->chosen,
-               self->may_run, self->cores);
+               self->may_run, self->cores, self->text);
   hwloc_bitmap_free(self->bound);
   if (self->loaded) hwloc_topology_destroy(self->topology);
   if (self->comm != MPI_COMM_NULL) (void)MPI_Comm_free(&self->comm);
