@@ -31,7 +31,7 @@ typedef struct node {
   tsl_card *cards;
   bool *may_run, *in_job, *chosen;
   int32_t *ordinal;
-  sight *sights;
+  sight mine, *sights;
   tsl_bind_choice *choices;
   const char *no_card;
 } node;
@@ -133,7 +133,7 @@ done:
 
 static tsl_err look_at_cards(node *self, const tsl_bind_ask *ask) {
   tsl_err err = TSL_OK;
-  sight *mine = &self->sights[self->rank];
+  sight *mine = &self->mine;
   tsl_device device;
   const char *why = NULL;
   if (strstr(ask->devices, "gpu") == NULL && strcmp(ask->devices, "auto") != 0) goto done;
@@ -156,10 +156,8 @@ static int32_t find_id(const node *self, const char *id) {
 }
 
 /* Cards by UUID: each rank may number them in its own way. */
-static tsl_err share_cards(node *self) {
+static tsl_err number_cards(node *self) {
   tsl_err err = TSL_OK;
-  TSL_MPI(MPI_Allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, self->sights, (int)sizeof(sight),
-                        MPI_BYTE, self->comm));
   for (int r = 0; r < self->size; r++)
     for (int32_t c = 0; c < self->sights[r].n; c++) {
       const tsl_card *card = &self->sights[r].cards[c];
@@ -242,16 +240,27 @@ done:
   return err;
 }
 
-/* All that happens within a node; each stage ends with the node's ranks agreed. */
-static tsl_err seat_node(node *self, const tsl_bind_ask *ask, tsl_placement *placement) {
+/* What each sees for itself, and one of them for all. */
+static tsl_err look(node *self, const tsl_bind_ask *ask) {
   tsl_err err = TSL_OK;
-  TSL_COLLECTIVE_TRY(self->comm, self->rank == 0 ? read_topology(self) : TSL_OK);
-  TSL_TRY(share_topology(self));
-  TSL_COLLECTIVE_TRY(self->comm, open_topology(self));
-  TSL_COLLECTIVE_TRY(self->comm, machine_allocate(self));
-  TSL_COLLECTIVE_TRY(self->comm, share_cores(self));
-  TSL_COLLECTIVE_TRY(self->comm, look_at_cards(self, ask));
-  TSL_COLLECTIVE_TRY(self->comm, share_cards(self));
+  if (self->rank == 0) TSL_TRY(read_topology(self));
+  TSL_TRY(look_at_cards(self, ask));
+done:
+  return err;
+}
+
+static tsl_err prepare(node *self) {
+  tsl_err err = TSL_OK;
+  TSL_TRY(open_topology(self));
+  TSL_TRY(machine_allocate(self));
+done:
+  return err;
+}
+
+/* The same decision on all ranks, from what they have shared. */
+static tsl_err take_seat(node *self, const tsl_bind_ask *ask, tsl_placement *placement) {
+  tsl_err err = TSL_OK;
+  TSL_TRY(number_cards(self));
   self->host.n_ranks = self->size;
   self->host.cores = self->cores;
   self->host.cards = self->cards;
@@ -259,8 +268,22 @@ static tsl_err seat_node(node *self, const tsl_bind_ask *ask, tsl_placement *pla
   self->host.may_run = self->may_run;
   self->host.ordinal = self->ordinal;
   self->host.no_card = self->no_card;
-  TSL_COLLECTIVE_TRY(self->comm, tsl_bind_decide(ask, &self->host, self->choices, self->chosen));
-  TSL_COLLECTIVE_TRY(self->comm, fill_seat(self, ask, placement));
+  TSL_TRY(tsl_bind_decide(ask, &self->host, self->choices, self->chosen));
+  TSL_TRY(fill_seat(self, ask, placement));
+done:
+  return err;
+}
+
+/* All that happens within a node; its ranks agree after what one of them can fail at alone. */
+static tsl_err seat_node(node *self, const tsl_bind_ask *ask, tsl_placement *placement) {
+  tsl_err err = TSL_OK;
+  TSL_COLLECTIVE_TRY(self->comm, look(self, ask));
+  TSL_TRY(share_topology(self));
+  TSL_COLLECTIVE_TRY(self->comm, prepare(self));
+  TSL_TRY(share_cores(self));
+  TSL_MPI(MPI_Allgather(&self->mine, (int)sizeof(sight), MPI_BYTE, self->sights, (int)sizeof(sight),
+                        MPI_BYTE, self->comm));
+  TSL_COLLECTIVE_TRY(self->comm, take_seat(self, ask, placement));
 done:
   return err;
 }
@@ -314,7 +337,8 @@ tsl_err tsl_machine_gather(MPI_Comm comm, const tsl_bind_ask *ask, tsl_placement
   if (here != TSL_OK) tsl_err_save(here, &failure);
   TSL_COLLECTIVE_TRY(comm, tsl_alloc(size, sizeof *table, "table of ranks", (void **)&table));
   TSL_MPI(
-      MPI_Allgather(&mine, (int)sizeof mine, MPI_BYTE, table, (int)sizeof mine, MPI_BYTE, comm));
+      MPI_Gather(&mine, (int)sizeof mine, MPI_BYTE, table, (int)sizeof mine, MPI_BYTE, 0, comm));
+  TSL_TRY(tsl_bcast_bytes(comm, table, (int64_t)size * (int64_t)sizeof mine));
   if (here != TSL_OK) {
     err = tsl_err_restore(&failure);
     goto done;
