@@ -6,6 +6,7 @@
 #include "environment.h"
 #include "heartbeat.h"
 #include "help.h"
+#include "launcher.h"
 #include "phase.h"
 #include "probe_run.h"
 #include "rates.h"
@@ -152,7 +153,8 @@ static tsl_err check_stdout(tsl_err err) {
  * not: the rank that saw one prints it and ends the job. So does a rank that has lost another. */
 static int run_ranks(tsl_err (*run)(MPI_Comm comm, int argc, char **argv), int argc, char **argv) {
   int provided = MPI_THREAD_SINGLE, rank = 0;
-  tsl_err err = tsl_sandbox_begin(); /* while there is one thread */
+  /* While there is one thread; files of numbers are read on the root. */
+  tsl_err err = tsl_launcher_rank() == 0 ? tsl_sandbox_begin() : TSL_OK;
   if (err != TSL_OK) return print_error(err), tsl_err_status(err);
   tsl_environment_before_mpi();
   if (MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided) != MPI_SUCCESS) return 3;
