@@ -481,6 +481,7 @@ typedef struct tsl_platform {
   tsl_err (*describe)(int index, tsl_device *device);
   /** REQUIRED. Make the device current for the calling thread. */
   tsl_err (*select)(const tsl_device *device);
+  void (*adopt)(const char *text, int n); /**< OPTIONAL. The host as hwloc's XML; not kept. */
   /** OPTIONAL, default no `tesela probe`. Measure the selected device; a few seconds. */
   tsl_err (*probe)(const tsl_device *device, tsl_figures *figures);
   /** OPTIONAL, default the host's threads. Dense algebra of the root there; starts nothing. */

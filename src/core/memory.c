@@ -2,8 +2,8 @@
  * memory and process limits are read from the system. */
 #include "memory.h"
 
+#include "launcher.h"
 #include "parallel.h"
-#include "test_delay.h"
 
 #include <stdatomic.h>
 #include <stdio.h>
@@ -41,7 +41,7 @@ static bool is_refused(void) {
   const char *text = getenv("TSL_TEST_NO_MEMORY");
   long rank = 0, n = 0;
   if (text == NULL || sscanf(text, "%ld:%ld", &rank, &n) != 2) return false;
-  return rank == tsl_test_launcher_rank() && atomic_fetch_add(&allocations, 1) == n;
+  return rank == tsl_launcher_rank() && atomic_fetch_add(&allocations, 1) == n;
 }
 
 static tsl_err zero_range(void *context, int slot, int64_t lo, int64_t hi) {

@@ -5,6 +5,7 @@
 #include "memory.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -22,10 +23,12 @@ static struct {
   pthread_mutex_t lock;
   pthread_cond_t work, idle;
   pthread_t threads[TSL_PARALLEL_MOST];
-  int slots;      /* threads, the caller among them */
-  job *job;       /* NULL: nothing to join */
-  int64_t number; /* of the job */
-  int working;    /* threads in it */
+  int slots;            /* threads, the caller among them */
+  cpu_set_t processors; /* of the caller when they were started */
+  bool placed;          /* those are known */
+  job *job;             /* NULL: nothing to join */
+  int64_t number;       /* of the job */
+  int working;          /* threads in it */
   bool stop;
   atomic_flag taken;
   int64_t failed_range; /* of the job, the lowest */
@@ -119,6 +122,16 @@ int tsl_parallel_slots(void) {
   return team.slots;
 }
 
+void tsl_parallel_inherit(void (*start)(int n), int n) {
+  const pthread_t self = pthread_self();
+  cpu_set_t own;
+  const bool moved = team.slots > 1 && team.placed &&
+                     pthread_getaffinity_np(self, sizeof own, &own) == 0 &&
+                     pthread_setaffinity_np(self, sizeof team.processors, &team.processors) == 0;
+  start(n);
+  if (moved) (void)pthread_setaffinity_np(self, sizeof own, &own);
+}
+
 void tsl_parallel_close(void) {
   pthread_mutex_lock(&team.lock);
   team.stop = true;
@@ -142,6 +155,8 @@ tsl_err tsl_parallel_open(int slots) {
     team.slots += why == 0;
   }
   (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+  team.placed =
+      pthread_getaffinity_np(pthread_self(), sizeof team.processors, &team.processors) == 0;
   if (why == 0) goto done;
   tsl_parallel_close();
   TSL_FAIL(TSL_ERR_MEMORY, "cannot start %d threads: %s%s", slots - 1, strerror(why),

@@ -38,6 +38,12 @@ void tsl_parallel_close(void);
 int tsl_parallel_slots(void);
 
 /**
+ * Call start(n) of a library that starts threads of its own in it, so that they may use the
+ * processors of the team and not only the caller's, which they would inherit.
+ */
+void tsl_parallel_inherit(void (*start)(int n), int n);
+
+/**
  * Items [0, n) in ranges of grain, begun in rising order; returns when all are done.
  *
  * A call within a range, or while another thread's call is under way, does its ranges in the

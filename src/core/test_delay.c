@@ -2,21 +2,13 @@
  * longer. */
 #include "test_delay.h"
 
+#include "launcher.h"
+
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-
-long tsl_test_launcher_rank(void) {
-  static const char *const names[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK",
-                                      "SLURM_PROCID"};
-  for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
-    const char *text = getenv(names[k]);
-    if (text != NULL) return strtol(text, NULL, 10);
-  }
-  return 0;
-}
 
 /* What one entry makes of a unit. */
 typedef struct slow_entry {
@@ -48,7 +40,7 @@ static double least_seconds; /* of a unit, by "+S" */
 tsl_err tsl_test_delay_factor(double *factor) {
   tsl_err err = TSL_OK;
   const char *all = getenv("TSL_TEST_SLOW");
-  const long mine = tsl_test_launcher_rank();
+  const long mine = tsl_launcher_rank();
   *factor = 1;
   least_seconds = 0;
   for (const char *text = all; text != NULL && *text != 0;) {

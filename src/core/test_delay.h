@@ -5,7 +5,7 @@
  *
  * F (F >= 1) makes each unit of this process last F times as long, by sleeping after it; "+S" makes
  * it last S seconds at least, whatever else the machine does; "rank:F,rank:+S" names ranks of the
- * launcher (OMPI_COMM_WORLD_RANK, PMIX_RANK, PMI_RANK, SLURM_PROCID). Backends of sockets do it
+ * launcher (launcher.h). Backends of sockets do it
  * themselves, where dp and xc take units that they compute together for one;
  * src/mpi/machine/test_delay_card.c does it for the others, and for the turns of a traceback.
  */
@@ -17,9 +17,6 @@
 #include <stdint.h>
 
 TSL_C_BEGIN
-
-/** The launcher's rank of this process, 0 without a launcher. */
-long tsl_test_launcher_rank(void);
 
 /**
  * @param[out] factor  1 when unset or when this rank is not named

@@ -14,6 +14,8 @@
 
 static struct {
   pthread_once_t once;
+  const char *text; /* [n_text] of another process; NULL: this one reads */
+  int n_text;
   hwloc_topology_t topology;
   bool loaded;
 } host = {.once = PTHREAD_ONCE_INIT};
@@ -23,14 +25,29 @@ static void host_free(void) {
   host.loaded = false;
 }
 
+/* Of a text, what this process may use is asked of the system all the same. */
+static bool host_choose_source(void) {
+  const unsigned long flags =
+      HWLOC_TOPOLOGY_FLAG_IS_THISSYSTEM | HWLOC_TOPOLOGY_FLAG_THISSYSTEM_ALLOWED_RESOURCES;
+  return host.text == NULL ||
+         (hwloc_topology_set_flags(host.topology, flags) == 0 &&
+          hwloc_topology_set_xmlbuffer(host.topology, host.text, host.n_text) == 0);
+}
+
 static void host_load(void) {
   if (hwloc_topology_init(&host.topology) != 0) return;
-  if (hwloc_topology_load(host.topology) != 0) {
+  if (!host_choose_source() || hwloc_topology_load(host.topology) != 0) {
     hwloc_topology_destroy(host.topology);
     return;
   }
   host.loaded = true;
   (void)atexit(host_free);
+}
+
+static void cpu_adopt(const char *text, int n) {
+  host.text = text, host.n_text = n;
+  (void)pthread_once(&host.once, host_load);
+  host.text = NULL;
 }
 
 int64_t tsl_cpu_cache_bytes(void) {
@@ -150,5 +167,6 @@ const tsl_platform tsl_platform_cpu = {
     .count = cpu_count,
     .describe = cpu_describe,
     .select = cpu_select,
+    .adopt = cpu_adopt,
     .probe = tsl_cpu_probe,
 };

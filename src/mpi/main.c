@@ -3,9 +3,10 @@
 #include "bench_share.h"
 #include "clock.h"
 #include "contract.h"
-#include "cpu.h"
+#include "environment.h"
 #include "heartbeat.h"
 #include "help.h"
+#include "launcher.h"
 #include "phase.h"
 #include "probe_run.h"
 #include "rates.h"
@@ -15,7 +16,6 @@
 #include "show.h"
 #include "version.h"
 
-#include <cblas.h>
 #include <errno.h>
 #include <mpi.h>
 #include <signal.h>
@@ -149,58 +149,16 @@ static tsl_err check_stdout(tsl_err err) {
                   errno != 0 ? strerror(errno) : "some of it is lost");
 }
 
-static bool is_open_mpi_4(void) {
-  char version[MPI_MAX_LIBRARY_VERSION_STRING] = "";
-  int length = 0;
-  return MPI_Get_library_version(version, &length) == MPI_SUCCESS &&
-         strstr(version, "Open MPI v4.") != NULL;
-}
-
-/* Was this process started by mpirun, srun or the like? */
-static bool is_launched(void) {
-  static const char *const marks[] = {"OMPI_COMM_WORLD_SIZE",
-                                      "PMIX_NAMESPACE",
-                                      "PMIX_RANK",
-                                      "PMI_RANK",
-                                      "PMI_FD",
-                                      "SLURM_STEP_ID",
-                                      NULL};
-  for (const char *const *mark = marks; *mark != NULL; mark++)
-    if (getenv(*mark) != NULL) return true;
-  return false;
-}
-
-/* What Open MPI 4 is better told; a user's wish stands.
- * Counters that ranks advance need windows over nodes. Distributions switch off the one component
- * that has them on plain networks (Debian: osc = ^ucx,pt2pt).
- * A process started by hand needs neither daemon nor network, whose search takes several times as
- * long as a small run (0.4 s; without: 0.07 s). Without a daemon all such processes of a user would
- * share one folder of sessions, which one makes while another removes it; nothing needs it. */
-static void advise_open_mpi(void) {
-  if (!is_open_mpi_4()) return;
-  (void)setenv("OMPI_MCA_osc", "sm,rdma,pt2pt", 0);
-  if (is_launched()) return;
-  (void)setenv("OMPI_MCA_ess_singleton_isolated", "1", 0);
-  (void)setenv("OMPI_MCA_orte_create_session_dirs", "0", 0);
-  (void)setenv("OMPI_MCA_pml", "ob1", 0);
-  (void)setenv("OMPI_MCA_btl", "self", 0);
-}
-
-/* For MPI hwloc lists the devices of all drivers that it knows, and starts CUDA to do so: 0.6 s on
- * a host of two H200s, in a run on sockets, too. Nobody here asks it for cards. */
-static void advise_hwloc(void) {
-  (void)setenv("HWLOC_COMPONENTS", "-cuda,-nvml,-rsmi,-levelzero,-opencl,-gl", 0);
-}
-
 /* Errors are agreed, so all ranks hold the same one and rank 0 prints it. MPI's own failures are
  * not: the rank that saw one prints it and ends the job. So does a rank that has lost another. */
 static int run_ranks(tsl_err (*run)(MPI_Comm comm, int argc, char **argv), int argc, char **argv) {
   int provided = MPI_THREAD_SINGLE, rank = 0;
-  tsl_err err = tsl_sandbox_begin(); /* while there is one thread */
+  /* While there is one thread; files of numbers are read on the root. */
+  tsl_err err = tsl_launcher_rank() == 0 ? tsl_sandbox_begin() : TSL_OK;
   if (err != TSL_OK) return print_error(err), tsl_err_status(err);
-  advise_open_mpi();
-  advise_hwloc();
+  tsl_environment_before_mpi();
   if (MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided) != MPI_SUCCESS) return 3;
+  tsl_environment_after_mpi();
   (void)MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   set_signals();
   if (provided < MPI_THREAD_FUNNELED)
@@ -213,39 +171,12 @@ static int run_ranks(tsl_err (*run)(MPI_Comm comm, int argc, char **argv), int a
   return tsl_err_status(err);
 }
 
-/* Sets a variable where the environment has none. */
-static bool set_new(const char *name, const char *value) {
-  return getenv(name) == NULL && setenv(name, value, 0) == 0;
-}
-
-/* OpenBLAS has kernels for the processors of its time; newer ones get those of Prescott, without
- * AVX, which are a fifth as fast as what the processor could do. */
-static const char *blas_kernels(void) {
-  const int level = tsl_cpu_level();
-  if (strcmp(openblas_get_corename(), "Prescott") != 0) return NULL;
-  return level == 4 ? "SkylakeX" : level == 3 ? "Haswell" : NULL;
-}
-
-/* What libraries read before main begins, for which the program starts itself once more; what the
- * user has set stands. OpenMP threads that wait must sleep: the main thread needs a core to send
- * and write, and threads spinning at a barrier for one that it displaced cost several times the
- * run. */
-static void settle_environment(char **argv) {
-  const char *kernels = blas_kernels();
-  bool changed = kernels != NULL && set_new("OPENBLAS_CORETYPE", kernels);
-  if (getenv("GOMP_SPINCOUNT") == NULL) changed |= set_new("OMP_WAIT_POLICY", "passive");
-  if (!changed) return;
-  char *self = realpath("/proc/self/exe", NULL); /* by its name, which ps and pkill show */
-  if (self != NULL) (void)execv(self, argv);
-  free(self);
-}
-
 int main(int argc, char **argv) {
   tsl_err err;
   int k;
   (void)tsl_program_start();
   if (getuid() != geteuid()) return fputs("tesela: error: refuses to run setuid\n", stderr), 2;
-  settle_environment(argv);
+  tsl_environment_settle();
   k = argc > 1 ? find_command(argv[1]) : -1;
   if (k >= 0 && commands[k].ranks != NULL) return run_ranks(commands[k].ranks, argc, argv);
   for (int b = 0; argc > 2 && strcmp(argv[1], "bench") == 0 && b < N_RANK_BENCHES; b++)

@@ -6,6 +6,7 @@
 
 #include <math.h>
 #include <pthread.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -100,6 +101,42 @@ static void together(void **state) {
     assert_int_equal(atomic_load(&here), 3);
     assert_true(tsl_now() - since < 60); /* one after another would wait it out */
     pause_us(20000);
+  }
+  tsl_parallel_close();
+}
+
+/* ---------------------------------------------------------------- processors */
+
+static int n_processors(void) {
+  cpu_set_t set;
+  assert_int_equal(pthread_getaffinity_np(pthread_self(), sizeof set, &set), 0);
+  return CPU_COUNT(&set);
+}
+
+static int asked, seen;
+
+static void look(int n) {
+  asked = n, seen = n_processors();
+}
+
+/** A library's start sees the processors that the team was opened on; the caller keeps its own. */
+static void inherit(void **state) {
+  cpu_set_t all, one;
+  int first = 0;
+  (void)state;
+  assert_int_equal(pthread_getaffinity_np(pthread_self(), sizeof all, &all), 0);
+  if (CPU_COUNT(&all) < 2) skip();
+  while (!CPU_ISSET(first, &all)) first++;
+  CPU_ZERO(&one);
+  CPU_SET(first, &one);
+  for (int slots = 1; slots <= 2; slots++) {
+    good(tsl_parallel_open(slots));
+    assert_int_equal(pthread_setaffinity_np(pthread_self(), sizeof one, &one), 0);
+    tsl_parallel_inherit(look, 7 + slots);
+    assert_int_equal(asked, 7 + slots);
+    assert_int_equal(seen, slots == 1 ? 1 : CPU_COUNT(&all)); /* no team: as the caller is */
+    assert_int_equal(n_processors(), 1);
+    assert_int_equal(pthread_setaffinity_np(pthread_self(), sizeof all, &all), 0);
   }
   tsl_parallel_close();
 }
@@ -217,8 +254,8 @@ static void nested(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(ranges), cmocka_unit_test(together), cmocka_unit_test(bits),
-      cmocka_unit_test(errors), cmocka_unit_test(nested),
+      cmocka_unit_test(ranges), cmocka_unit_test(together), cmocka_unit_test(inherit),
+      cmocka_unit_test(bits),   cmocka_unit_test(errors),   cmocka_unit_test(nested),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -88,16 +88,26 @@ done:
   return err;
 }
 
+/* An answer is kept as an attribute of its communicator and of duplicates: a split costs as much as
+ * all else before a phase where many ranks share cores. */
 tsl_err tsl_on_one_host(MPI_Comm comm, bool *one) {
+  static int key = MPI_KEYVAL_INVALID;
+  static bool answers[2] = {false, true};
   tsl_err err = TSL_OK;
   MPI_Comm host = MPI_COMM_NULL;
-  int here = 0, size = 0, all = 0;
+  const bool *known = NULL;
+  int here = 0, size = 0, all = 0, found = 0;
+  if (key == MPI_KEYVAL_INVALID)
+    TSL_MPI(MPI_Comm_create_keyval(MPI_COMM_DUP_FN, MPI_COMM_NULL_DELETE_FN, &key, NULL));
+  TSL_MPI(MPI_Comm_get_attr(comm, key, &known, &found));
+  if (found) return *one = *known, TSL_OK;
   TSL_MPI(MPI_Comm_size(comm, &size));
   TSL_MPI(MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host));
   TSL_MPI(MPI_Comm_size(host, &here));
   here = here == size;
   TSL_MPI(MPI_Allreduce(&here, &all, 1, MPI_INT, MPI_MIN, comm));
   *one = all != 0;
+  TSL_MPI(MPI_Comm_set_attr(comm, key, &answers[*one]));
 done:
   if (host != MPI_COMM_NULL) (void)MPI_Comm_free(&host);
   return err;

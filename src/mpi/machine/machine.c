@@ -1,6 +1,7 @@
 /* The table of all ranks: look at the host, decide with its other ranks, exchange. */
 #include "machine.h"
 
+#include "bcast.h"
 #include "bind.h"
 #include "collective_error.h"
 
@@ -20,6 +21,8 @@ typedef struct sight {
 typedef struct node {
   MPI_Comm comm;
   int rank, size, leader; /* leader: lowest rank of the whole communicator on this node */
+  char *text;             /* [n_text], the topology in XML */
+  int n_text;
   hwloc_topology_t topology;
   bool loaded;
   hwloc_bitmap_t bound; /* hardware threads left to this rank */
@@ -28,21 +31,58 @@ typedef struct node {
   tsl_card *cards;
   bool *may_run, *in_job, *chosen;
   int32_t *ordinal;
-  sight *sights;
+  sight mine, *sights;
   tsl_bind_choice *choices;
   const char *no_card;
 } node;
 
 /* -------------------------------------------------------------------- looking */
 
-/* The whole host, other jobs' cores included, so that all ranks number cores alike. */
-static tsl_err load_topology(node *self) {
+/* The whole host, other jobs' cores included, so that all ranks number cores alike. One rank of a
+ * node reads it, which takes as long as a small run on a host of many cores and visits each of
+ * them. */
+static tsl_err read_topology(node *self) {
   tsl_err err = TSL_OK;
+  hwloc_topology_t topology = NULL;
+  char *text = NULL;
+  if (hwloc_topology_init(&topology) != 0) TSL_FAIL(TSL_ERR_DEVICE, "hwloc does not start");
+  if (hwloc_topology_set_flags(topology, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED) != 0 ||
+      hwloc_topology_load(topology) != 0)
+    TSL_FAIL(TSL_ERR_DEVICE, "hwloc cannot read the topology of this host");
+  if (hwloc_topology_export_xmlbuffer(topology, &text, &self->n_text, 0) != 0)
+    TSL_FAIL(TSL_ERR_DEVICE, "hwloc cannot write the topology of this host");
+  err = tsl_alloc(self->n_text, 1, "topology", (void **)&self->text);
+  if (err == TSL_OK) memcpy(self->text, text, (size_t)self->n_text);
+  hwloc_free_xmlbuffer(topology, text);
+done:
+  if (topology != NULL) hwloc_topology_destroy(topology);
+  return err;
+}
+
+static tsl_err share_topology(node *self) {
+  tsl_err err = TSL_OK;
+  TSL_MPI(MPI_Bcast(&self->n_text, 1, MPI_INT, 0, self->comm));
+  TSL_COLLECTIVE_TRY(
+      self->comm,
+      self->rank == 0 ? TSL_OK : tsl_alloc(self->n_text, 1, "topology", (void **)&self->text));
+  TSL_TRY(tsl_bcast_bytes(self->comm, self->text, self->n_text));
+done:
+  return err;
+}
+
+/* From the text; what this process may use of it is its own. */
+static tsl_err open_topology(node *self) {
+  tsl_err err = TSL_OK;
+  const unsigned long flags = HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED |
+                              HWLOC_TOPOLOGY_FLAG_IS_THISSYSTEM |
+                              HWLOC_TOPOLOGY_FLAG_THISSYSTEM_ALLOWED_RESOURCES;
   if (hwloc_topology_init(&self->topology) != 0) TSL_FAIL(TSL_ERR_DEVICE, "hwloc does not start");
   self->loaded = true;
-  if (hwloc_topology_set_flags(self->topology, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED) != 0 ||
+  if (hwloc_topology_set_flags(self->topology, flags) != 0 ||
+      hwloc_topology_set_xmlbuffer(self->topology, self->text, self->n_text) != 0 ||
       hwloc_topology_load(self->topology) != 0)
-    TSL_FAIL(TSL_ERR_DEVICE, "hwloc cannot read the topology of this host");
+    TSL_FAIL(TSL_ERR_DEVICE, "hwloc does not take the topology that a rank of this node has read");
+  if (tsl_platform_cpu.adopt != NULL) tsl_platform_cpu.adopt(self->text, self->n_text);
   TSL_TRY(tsl_bind_cores(self->topology, &self->cores, &self->host.n_cores));
   self->bound = hwloc_bitmap_alloc();
   if (self->bound == NULL) TSL_FAIL(TSL_ERR_MEMORY, "no memory for a cpuset");
@@ -50,16 +90,6 @@ static tsl_err load_topology(node *self) {
     (void)hwloc_bitmap_copy(self->bound, hwloc_topology_get_allowed_cpuset(self->topology));
   (void)hwloc_bitmap_and(self->bound, self->bound,
                          hwloc_topology_get_allowed_cpuset(self->topology));
-done:
-  return err;
-}
-
-static tsl_err same_cores(const node *self) {
-  tsl_err err = TSL_OK;
-  int32_t range[2] = {self->host.n_cores, -self->host.n_cores};
-  TSL_MPI(MPI_Allreduce(MPI_IN_PLACE, range, 2, MPI_INT32_T, MPI_MAX, self->comm));
-  if (range[0] != -range[1])
-    TSL_FAIL(TSL_ERR_DEVICE, "the ranks of this node see %d to %d cores", -range[1], range[0]);
 done:
   return err;
 }
@@ -73,8 +103,6 @@ static tsl_err machine_allocate(node *self) {
   TSL_TRY(tsl_alloc(self->size, sizeof(sight), "card table", (void **)&self->sights));
   TSL_TRY(tsl_alloc((int64_t)self->size * MAX_CARDS, sizeof(tsl_card), "card table",
                     (void **)&self->cards));
-  TSL_TRY(tsl_alloc((int64_t)self->size * self->size * MAX_CARDS, sizeof(int32_t), "card table",
-                    (void **)&self->ordinal));
   TSL_TRY(tsl_alloc(self->size, sizeof *self->choices, "placements", (void **)&self->choices));
 done:
   return err;
@@ -105,7 +133,7 @@ done:
 
 static tsl_err look_at_cards(node *self, const tsl_bind_ask *ask) {
   tsl_err err = TSL_OK;
-  sight *mine = &self->sights[self->rank];
+  sight *mine = &self->mine;
   tsl_device device;
   const char *why = NULL;
   if (strstr(ask->devices, "gpu") == NULL && strcmp(ask->devices, "auto") != 0) goto done;
@@ -128,16 +156,16 @@ static int32_t find_id(const node *self, const char *id) {
 }
 
 /* Cards by UUID: each rank may number them in its own way. */
-static tsl_err share_cards(node *self) {
+static tsl_err number_cards(node *self) {
   tsl_err err = TSL_OK;
-  TSL_MPI(MPI_Allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, self->sights, (int)sizeof(sight),
-                        MPI_BYTE, self->comm));
   for (int r = 0; r < self->size; r++)
     for (int32_t c = 0; c < self->sights[r].n; c++) {
       const tsl_card *card = &self->sights[r].cards[c];
       if (find_id(self, card->id) == self->host.n_cards) self->cards[self->host.n_cards++] = *card;
     }
-  for (int64_t i = 0; i < (int64_t)self->size * self->host.n_cards; i++) self->ordinal[i] = -1;
+  const int64_t n = (int64_t)self->size * self->host.n_cards;
+  TSL_TRY(tsl_alloc(n, sizeof(int32_t), "card table", (void **)&self->ordinal));
+  for (int64_t i = 0; i < n; i++) self->ordinal[i] = -1;
   for (int r = 0; r < self->size; r++)
     for (int32_t c = 0; c < self->sights[r].n; c++)
       self->ordinal[(int64_t)r * self->host.n_cards + find_id(self, self->sights[r].cards[c].id)] =
@@ -212,15 +240,27 @@ done:
   return err;
 }
 
-/* All that happens within a node; each stage ends with the node's ranks agreed. */
-static tsl_err seat_node(node *self, const tsl_bind_ask *ask, tsl_placement *placement) {
+/* What each sees for itself, and one of them for all. */
+static tsl_err look(node *self, const tsl_bind_ask *ask) {
   tsl_err err = TSL_OK;
-  TSL_COLLECTIVE_TRY(self->comm, load_topology(self));
-  TSL_COLLECTIVE_TRY(self->comm, same_cores(self));
-  TSL_COLLECTIVE_TRY(self->comm, machine_allocate(self));
-  TSL_COLLECTIVE_TRY(self->comm, share_cores(self));
-  TSL_COLLECTIVE_TRY(self->comm, look_at_cards(self, ask));
-  TSL_COLLECTIVE_TRY(self->comm, share_cards(self));
+  if (self->rank == 0) TSL_TRY(read_topology(self));
+  TSL_TRY(look_at_cards(self, ask));
+done:
+  return err;
+}
+
+static tsl_err prepare(node *self) {
+  tsl_err err = TSL_OK;
+  TSL_TRY(open_topology(self));
+  TSL_TRY(machine_allocate(self));
+done:
+  return err;
+}
+
+/* The same decision on all ranks, from what they have shared. */
+static tsl_err take_seat(node *self, const tsl_bind_ask *ask, tsl_placement *placement) {
+  tsl_err err = TSL_OK;
+  TSL_TRY(number_cards(self));
   self->host.n_ranks = self->size;
   self->host.cores = self->cores;
   self->host.cards = self->cards;
@@ -228,15 +268,29 @@ static tsl_err seat_node(node *self, const tsl_bind_ask *ask, tsl_placement *pla
   self->host.may_run = self->may_run;
   self->host.ordinal = self->ordinal;
   self->host.no_card = self->no_card;
-  TSL_COLLECTIVE_TRY(self->comm, tsl_bind_decide(ask, &self->host, self->choices, self->chosen));
-  TSL_COLLECTIVE_TRY(self->comm, fill_seat(self, ask, placement));
+  TSL_TRY(tsl_bind_decide(ask, &self->host, self->choices, self->chosen));
+  TSL_TRY(fill_seat(self, ask, placement));
+done:
+  return err;
+}
+
+/* All that happens within a node; its ranks agree after what one of them can fail at alone. */
+static tsl_err seat_node(node *self, const tsl_bind_ask *ask, tsl_placement *placement) {
+  tsl_err err = TSL_OK;
+  TSL_COLLECTIVE_TRY(self->comm, look(self, ask));
+  TSL_TRY(share_topology(self));
+  TSL_COLLECTIVE_TRY(self->comm, prepare(self));
+  TSL_TRY(share_cores(self));
+  TSL_MPI(MPI_Allgather(&self->mine, (int)sizeof(sight), MPI_BYTE, self->sights, (int)sizeof(sight),
+                        MPI_BYTE, self->comm));
+  TSL_COLLECTIVE_TRY(self->comm, take_seat(self, ask, placement));
 done:
   return err;
 }
 
 static void clear_node(node *self) {
   TSL_FREE_ALL(self->choices, self->ordinal, self->cards, self->sights, self->in_job, self->chosen,
-               self->may_run, self->cores);
+               self->may_run, self->cores, self->text);
   hwloc_bitmap_free(self->bound);
   if (self->loaded) hwloc_topology_destroy(self->topology);
   if (self->comm != MPI_COMM_NULL) (void)MPI_Comm_free(&self->comm);
@@ -283,7 +337,8 @@ tsl_err tsl_machine_gather(MPI_Comm comm, const tsl_bind_ask *ask, tsl_placement
   if (here != TSL_OK) tsl_err_save(here, &failure);
   TSL_COLLECTIVE_TRY(comm, tsl_alloc(size, sizeof *table, "table of ranks", (void **)&table));
   TSL_MPI(
-      MPI_Allgather(&mine, (int)sizeof mine, MPI_BYTE, table, (int)sizeof mine, MPI_BYTE, comm));
+      MPI_Gather(&mine, (int)sizeof mine, MPI_BYTE, table, (int)sizeof mine, MPI_BYTE, 0, comm));
+  TSL_TRY(tsl_bcast_bytes(comm, table, (int64_t)size * (int64_t)sizeof mine));
   if (here != TSL_OK) {
     err = tsl_err_restore(&failure);
     goto done;

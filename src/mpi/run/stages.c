@@ -106,16 +106,22 @@ done:
   return tsl_deck_blame(s->deck, "run.calibration", err);
 }
 
+static tsl_err bind_settings(tsl_session *s) {
+  tsl_err err = TSL_OK;
+  TSL_TRY(tsl_settings_bind(s->deck, &s->family, &s->run, &s->output));
+  s->output.overwrite = s->output.overwrite || s->options->overwrite;
+  TSL_TRY(name_output(s));
+  if (s->rank == 0) TSL_TRY(name_calibration(s));
+done:
+  return err;
+}
+
 tsl_err tsl_session_deck(tsl_session *s) {
   tsl_err err = TSL_OK;
-  const tsl_options *o = s->options;
   tsl_files_clear();
   TSL_COLLECTIVE_TRY(s->comm, s->rank == 0 ? read_deck(s) : TSL_OK);
   TSL_COLLECTIVE_TRY(s->comm, share_deck(s));
-  TSL_COLLECTIVE_TRY(s->comm, tsl_settings_bind(s->deck, &s->family, &s->run, &s->output));
-  s->output.overwrite = s->output.overwrite || o->overwrite;
-  TSL_COLLECTIVE_TRY(s->comm, name_output(s));
-  TSL_COLLECTIVE_TRY(s->comm, s->rank == 0 ? name_calibration(s) : TSL_OK);
+  TSL_COLLECTIVE_TRY(s->comm, bind_settings(s));
   TSL_TRY(tsl_stage_end(s, TSL_STAGE_DECK));
 done:
   return err;
@@ -164,6 +170,14 @@ done:
   return err;
 }
 
+static tsl_err start_threads(tsl_session *s) {
+  tsl_err err = TSL_OK;
+  if (s->rank == 0) TSL_TRY(open_team(s));
+  TSL_TRY(tsl_compute_thread_start(prepare_hand, s->executor.placement, &s->executor.thread));
+done:
+  return err;
+}
+
 /* The family's dense algebra on the root goes to the root's card, if it has one. */
 static void open_algebra(const tsl_session *s) {
   const tsl_placement *mine = s->executor.placement;
@@ -187,9 +201,7 @@ tsl_err tsl_session_machine(tsl_session *s) {
     tsl_machine_warn(s->placements, s->size, stderr);
   }
   s->executor.placement = &s->placements[s->rank];
-  TSL_COLLECTIVE_TRY(s->comm, s->rank == 0 ? open_team(s) : TSL_OK);
-  TSL_COLLECTIVE_TRY(
-      s->comm, tsl_compute_thread_start(prepare_hand, s->executor.placement, &s->executor.thread));
+  TSL_COLLECTIVE_TRY(s->comm, start_threads(s));
   if (s->rank == 0) open_algebra(s);
   TSL_TRY(tsl_heart_start(s->comm, s->placements, s->run.heartbeat));
   TSL_TRY(tsl_stage_end(s, TSL_STAGE_MACHINE));
@@ -318,7 +330,7 @@ tsl_err tsl_session_units(tsl_session *s) {
   if (!s->limited) make_limits(s, &s->limits);
   TSL_COLLECTIVE_TRY(s->comm,
                      s->rank == 0 ? s->family->units(&s->problem, &s->limits, &s->units) : TSL_OK);
-  TSL_COLLECTIVE_TRY(s->comm, share_units(s));
+  TSL_TRY(share_units(s));
 done:
   return err;
 }
@@ -355,23 +367,23 @@ static tsl_err close_worker(tsl_task *task) {
   return TSL_OK;
 }
 
-static tsl_err find_backend(tsl_session *s) {
+static tsl_err open_backend(tsl_session *s) {
   tsl_err err = TSL_OK;
+  opening o = {.task.run = open_worker, .executor = &s->executor};
   const tsl_platform *platform = platform_of(s->executor.placement);
   s->executor.problem = &s->problem;
   s->executor.backend = tsl_backend_find(platform, s->family->name);
   if (s->executor.backend == NULL)
     TSL_FAIL(TSL_ERR_INPUT, "family '%s' has no %s backend in this build", s->family->name,
              platform->name);
+  TSL_TRY(tsl_compute_thread_call(s->executor.thread, &o.task));
 done:
   return err;
 }
 
 tsl_err tsl_session_worker(tsl_session *s) {
   tsl_err err = TSL_OK;
-  opening o = {.task.run = open_worker, .executor = &s->executor};
-  TSL_COLLECTIVE_TRY(s->comm, find_backend(s));
-  TSL_COLLECTIVE_TRY(s->comm, tsl_compute_thread_call(s->executor.thread, &o.task));
+  TSL_COLLECTIVE_TRY(s->comm, open_backend(s));
   TSL_TRY(tsl_stage_end(s, TSL_STAGE_OPEN_WORKER));
 done:
   return err;

@@ -4,6 +4,7 @@
 
 #include "linalg.h"
 #include "memory.h"
+#include "parallel.h"
 
 #include <cblas.h>
 #include <lapacke.h>
@@ -19,13 +20,12 @@ static struct {
 /* Of the thread that has a table, and of no other. */
 static enum { OUTSIDE, ON_HOST, ON_CARD } where = OUTSIDE;
 
-/* The library's threads are on the processors that the process had when it began. */
 void xc_matrix_use(int threads, bool card, int64_t order) {
   const int most = openblas_get_num_procs();
   const tsl_linalg *table = tsl_linalg_used();
   use.threads = threads < most ? threads : most;
   use.card = card;
-  openblas_set_num_threads(use.threads);
+  tsl_parallel_inherit(openblas_set_num_threads, use.threads); /* where it starts those it lacks */
   if (card && table != NULL) table->warm(order);
 }
 
