@@ -420,10 +420,10 @@ def requeue_xc(box):
 LONG = ["-s", "run.threads=1", "-s", "run.units=400", "-s", "tri.generator.n=60000"]
 
 
-def started(box, name, *args, options=()):
+def started(box, name, *args, options=(), **variables):
     """A job of preemptible.sbatch with a rank on each node, slow until it is stopped, that computes."""
     job = box.submit("preemptible.sbatch", "--ntasks-per-node=1", "--cpus-per-task=1", *args, OUTPUT=f"{name}.h5",
-                     OPTIONS=" ".join([*LONG, *options]), **slow_first(0.5))
+                     OPTIONS=" ".join([*LONG, *options]), **{**slow_first(0.5), **variables})
     job.until(lambda: "of computing" in job.log(), "does not start")
     time.sleep(3)
     return job
@@ -454,10 +454,14 @@ def script_lost(box):
     as_undisturbed("again", "inputs/tri/rdf.yaml", [*LONG, *PATIENT.split()])
 
 
+def join(box, job):
+    return box.submit("join.sbatch", "--ntasks-per-node=1", "--cpus-per-task=1", f"--job-name=join-{job.number}", "--nodelist=n2")
+
+
 def nodes_join(box):
     """Another job gives its node to one that runs, which says before what that gains."""
     job = started(box, "joined", "--nodes=1", "--nodelist=n1", options=PATIENT.split())
-    joins = box.submit("join.sbatch", "--ntasks-per-node=1", "--cpus-per-task=1", f"--job-name=join-{job.number}", "--nodelist=n2")
+    joins = join(box, job)
     log = job.done()
     said = re.search(r"predicted to compute for (\S+) s on n1, (\S+) s on n1 n2", log)
     check(said and 0 < float(said[2]) < float(said[1]), own_words(log)[-3000:])
@@ -465,6 +469,28 @@ def nodes_join(box):
     check(nodes_of("joined.h5") == [0, 1], "not on both nodes")
     as_undisturbed("joined", "inputs/tri/rdf.yaml", [*LONG, *PATIENT.split()])
     joins.done()
+
+
+def joined_lost(box):
+    """The job that has joined is killed: the other goes on without it."""
+    job = started(box, "alone", "--nodes=1", "--nodelist=n1", options=PATIENT.split(), PROGRAM=suite.binary,
+                  TSL_TEST_SLOW="+0.06", XDG_CACHE_HOME=suite.path("cache/slow"))
+    joins = join(box, job)
+    job.until(lambda: job.log().count("of computing") == 2, "is not joined")
+    time.sleep(2)
+    box.call("scancel", "--signal=KILL", joins.number)
+    log = job.done()
+    check("n2 lost; goes on on n1" in log, own_words(log)[-3000:])
+    check(nodes_of("alone.h5") == [0], "not on the node that is left")
+    as_undisturbed("alone", "inputs/tri/rdf.yaml", [*LONG, *PATIENT.split()])
+
+
+def joins_nothing(box):
+    """A job of no name, and one that does not run."""
+    job = box.submit("join.sbatch", "--ntasks-per-node=1", "--cpus-per-task=1")
+    check(job.wait() == 2 and "which job?" in job.log(), job.log())
+    job = box.submit("join.sbatch", "--ntasks-per-node=1", "--cpus-per-task=1", "--job-name=join-99999")
+    check(job.wait() == 2 and "job 99999 does not run" in job.log(), job.log())
 
 
 # ----------------------------------------------- what an allocation offers
@@ -548,7 +574,7 @@ def main():
             suite.case(f"jobs.{body.__name__}", body, box)
         for body in (requeue_tri, requeue_fractal, requeue_dp, requeue_xc, cancelled):
             suite.case(f"preemptible.{body.__name__}", body, box)
-        for body in (node_lost, script_lost, nodes_join) if APART else ():
+        for body in (node_lost, script_lost, nodes_join, joined_lost, joins_nothing) if APART else ():
             suite.case(f"elastic.{body.__name__}", body, box)
         for body in (part_of_allocation, mpirun_in_hetjob, narrow, bad_status):
             suite.case(f"allocation.{body.__name__}", body, box)
