@@ -6,6 +6,8 @@ usage: whatif.py TESELA [--fast] [ONLY]
 """
 import os
 import re
+import signal
+import time
 
 import harness
 import numpy as np
@@ -204,6 +206,34 @@ def refused(deck, far, *texts, args=()):
         check(text in run.err, f"no '{text}' in: {run.err}")
 
 
+def what_is_left(kind):
+    """After a stop: of the whole the part that is not finished, here and on imagined nodes."""
+    deck, name, _ = calibrated(kind)
+    args = ["-s", "run.units=400", "-s", "run.device=cpu"]
+    whole, out = plan(deck, args=args), suite.path(f"left-{kind}.h5")
+    began = time.time()
+    process = suite.start(["run", deck, "-o", out, *args], env={"TSL_TEST_SLOW": "+0.02", "XDG_CACHE_HOME": suite.path("slow")})
+    while not os.path.exists(out + ".part") and process.poll() is None:
+        time.sleep(0.05)
+    time.sleep(3)
+    process.send_signal(signal.SIGUSR1)
+    run = suite.finish(process, began, 120)
+    check(run.status == 85, run.tail())
+    left = plan(deck, args=[*args, "--restart", out])
+    done, of = map(int, re.search(r"goes on from a checkpoint with (\d+) of (\d+) units", left).groups())
+    check(0 < done < of, f"{done} of {of} units are finished")
+    seconds = [float(re.search(r"predicted (\S+) s of computing", text)[1]) for text in (whole, left)]
+    if kind == "tri":  # whose units are equal
+        check(abs(seconds[1] / seconds[0] - (1 - done / of)) < 0.05, f"{seconds}, {done} of {of}")
+    check(seconds[1] < seconds[0], f"{seconds}")
+    table = what_if(deck, [1, 2], [{"name": f'"{name}"', "threads": 1}], args=[*args, "--restart", out])
+    check(abs(table.one / seconds[1] - 1) < 2e-3, f"{table.one} s imagined, {seconds[1]} s planned")
+    check(0.45 < table.of("time")[1] / table.one < 0.65, f"two nodes: {table.rows}")
+    check(os.path.exists(out + ".ckpt.0"), "the plan has removed the checkpoint")
+    run = suite.run(["plan", deck, "--restart", suite.path("none.h5")])
+    check(run.status == 2 and "there is no checkpoint" in run.err, run.tail())
+
+
 def bad_files():
     strips, name, _ = calibrated("dp")
     refused(strips, cluster([1, 65], [{"name": f'"{name}"'}]), "far.yaml:2: cluster.nodes[1]: 65 nodes are 65 ranks")
@@ -232,6 +262,7 @@ for family in DECKS:
             suite.case(f"measured.{family}.{size}", measured, family, size)
     if family != "dp":
         suite.case(f"twice_the_nodes_half_the_time.{family}", twice_the_nodes_half_the_time, family)
+        suite.case(f"what_is_left.{family}", what_is_left, family)
     suite.case(f"a_slower_network_is_never_faster.{family}", a_slower_network_is_never_faster, family)
 for case in (faster_devices, fits_are_those_of_the_table, many_units_for_many_ranks, bad_files, the_example):
     suite.case(case.__name__, case)

@@ -18,6 +18,7 @@ that they are larger than it is and tests start few ranks. Partition main is the
 high hold the same nodes, and a job in high sends jobs of low back to the queue, where Slurm keeps it
 for cred_expire seconds.
 """
+import contextlib
 import ctypes
 import getpass
 import os
@@ -185,8 +186,11 @@ class Cluster:
         self.wait(lambda: "UP" in self.call("scontrol", "ping").stdout, "slurmctld does not answer")
         for node in ("n1", "n2"):
             self.spawn(node, "slurmd", "-D", "-N", node)
-        self.wait(lambda: len(self.call("sinfo", "-h", "-N", "-p", "main", "-t", "idle", "-o", "%N")
-                              .stdout.split()) == 2, "the two nodes do not get idle")
+        self.wait_up()
+
+    def wait_up(self):
+        self.wait(lambda: len(self.call("sinfo", "-h", "-N", "-p", "main", "-t", "idle,mixed,alloc", "-o", "%N")
+                              .stdout.split()) == 2, "the two nodes do not get up")
 
     def wait(self, done, complaint, seconds=120):
         """Until done() holds; a daemon that ended is the complaint's reason."""
@@ -196,6 +200,21 @@ class Cluster:
             if dead or time.time() > end:
                 raise RuntimeError(f"{complaint}{' (a daemon ended)' if dead else ''}:\n{self.logs()}")
             time.sleep(0.1)
+
+    @contextlib.contextmanager
+    def lost(self, node):
+        """Within it the node is down: all that Slurm had started there is killed. Hosts only."""
+        host = self.network.hosts[("head", "n1", "n2").index(node)]
+        daemon = self.daemons.pop(next(k for k, d in enumerate(self.daemons) if d.args[-1] == node))
+        host.run("sh", "-c", "kill -KILL -1")  # at once: none sees another die, as srun would, and cancel its step
+        daemon.wait()
+        self.call("scontrol", "update", f"nodename={node}", "state=down", "reason=lost")
+        try:
+            yield
+        finally:
+            self.spawn(node, "slurmd", "-D", "-N", node)
+            self.call("scontrol", "update", f"nodename={node}", "state=resume")
+            self.wait_up()
 
     def logs(self):
         texts = []

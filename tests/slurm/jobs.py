@@ -298,10 +298,11 @@ def weak(box):
 
 
 SLOW_FIRST = """#!/bin/sh
-# Until the job has been stopped once, units last $SECONDS_EACH at least: it cannot end before that.
-if [ "${SLURM_RESTART_COUNT:-0}" -eq 0 ]; then
-  export TSL_TEST_SLOW="+$SECONDS_EACH" XDG_CACHE_HOME="$XDG_CACHE_HOME/slow"
-fi
+# Until the run has been stopped once, units last $SECONDS_EACH at least: it cannot end before that.
+case " $* " in
+  *" --restart "*) ;;
+  *) export TSL_TEST_SLOW="+$SECONDS_EACH" XDG_CACHE_HOME="$XDG_CACHE_HOME/slow" ;;
+esac
 exec "$TESELA" "$@"
 """
 
@@ -321,8 +322,8 @@ def preempt(box, job):
 
 
 def user_signal(box, job):
-    """What --signal=USR1@T sends: SIGUSR1 to the steps, not to the script."""
-    box.call("scancel", "--signal=USR1", job.number)
+    """What --signal=B:USR1@T sends: SIGUSR1 to the script."""
+    box.call("scancel", "--batch", "--signal=USR1", job.number)
 
 
 def same_arrays(one, other):
@@ -339,6 +340,18 @@ def same_energies(one, other):
     for name in names:
         near = 1e-6 if name == "total energy" else 1e-4
         check(abs(one.attrs[name] - other.attrs[name]) < near, f"{name}: {one.attrs[name]}, {other.attrs[name]}")
+
+
+def as_undisturbed(name, path, options, compare=same_arrays):
+    """Is NAME.h5 what a run of two ranks without Slurm gives?"""
+    apart = suite.path(f"{name}-whole")  # the job's pictures are not replaced
+    os.mkdir(apart)
+    whole = os.path.join(apart, "whole.h5")
+    run = suite.run(["run", os.path.join(ROOT, path), "-o", whole, "-q", *options], 2, cwd=apart)
+    check(run.status == 0, run.tail())
+    with h5py.File(suite.path(f"{name}.h5"), "r") as one, h5py.File(whole, "r") as other:
+        check(one["run"].attrs["verdict"] == "VALID", "the verdict is not VALID")
+        compare(one["results"], other["results"])
 
 
 def round_trip(box, deck, options, disturb, each, compare=same_arrays):
@@ -361,14 +374,7 @@ def round_trip(box, deck, options, disturb, each, compare=same_arrays):
     check("goes on from a checkpoint" in log, f"began anew: {log[-3000:]}")
     check(log.count("VALID") >= 1 and not any(os.path.exists(f"{output}.ckpt.{k}") for k in "01"),
           "checkpoints are left behind a good end")
-    apart = suite.path(f"{name}-whole")  # the job's pictures are not replaced
-    os.mkdir(apart)
-    whole = os.path.join(apart, "whole.h5")
-    run = suite.run(["run", os.path.join(ROOT, path), "-o", whole, "-q", *options], 2, cwd=apart)
-    check(run.status == 0, run.tail())
-    with h5py.File(output, "r") as one, h5py.File(whole, "r") as other:
-        check(one["run"].attrs["verdict"] == "VALID", "the verdict is not VALID")
-        compare(one["results"], other["results"])
+    as_undisturbed(name, path, options, compare)
 
 
 UNITS = ["-s", "run.threads=1", "-s", "run.units=400", *PATIENT.split()]
@@ -406,6 +412,85 @@ def requeue_dp(box):
 
 def requeue_xc(box):
     round_trip(box, "xc/benzene.yaml", ["-s", "run.threads=1", *PATIENT.split()], user_signal, 0.05, same_energies)
+
+
+# ------------------------------------------------------ other nodes than before
+
+
+LONG = ["-s", "run.threads=1", "-s", "run.units=400", "-s", "tri.generator.n=60000"]
+
+
+def started(box, name, *args, options=(), **variables):
+    """A job of preemptible.sbatch with a rank on each node, slow until it is stopped, that computes."""
+    job = box.submit("preemptible.sbatch", "--ntasks-per-node=1", "--cpus-per-task=1", *args, OUTPUT=f"{name}.h5",
+                     OPTIONS=" ".join([*LONG, *options]), **{**slow_first(0.5), **variables})
+    job.until(lambda: "of computing" in job.log(), "does not start")
+    time.sleep(3)
+    return job
+
+
+def nodes_of(name):
+    with h5py.File(suite.path(name), "r") as file:
+        return sorted(file["run/machine"]["node"].tolist())
+
+
+def node_lost(box):
+    """A node goes down: the job goes on, without its node, and is not started again."""
+    job = started(box, "lost", "--nodes=2", options=["-s", "run.heartbeat=10", "-s", "run.checkpoint=1"])
+    with box.cluster.lost("n2"):
+        log = job.done()
+    check("status 3, and n2 lost; goes on on n1" in log and "goes on from a checkpoint" in log, own_words(log)[-3000:])
+    check(job.show()["Restarts"] == "0", "was started again")
+    check(nodes_of("lost.h5") == [0], "not on the node that is left")
+    as_undisturbed("lost", "inputs/tri/rdf.yaml", [*LONG, *PATIENT.split()])
+
+
+def script_lost(box):
+    """The node of the script itself goes down: back into the queue, and on when it is up again."""
+    job = started(box, "again", "--nodes=2", options=["-s", "run.heartbeat=10", "-s", "run.checkpoint=1"])
+    with box.cluster.lost("n1"):
+        job.until(lambda: job.show().get("Restarts") == "1", "not requeued")
+    check("goes on from a checkpoint" in job.done(), own_words(job.log())[-3000:])
+    as_undisturbed("again", "inputs/tri/rdf.yaml", [*LONG, *PATIENT.split()])
+
+
+def join(box, job):
+    return box.submit("join.sbatch", "--ntasks-per-node=1", "--cpus-per-task=1", f"--job-name=join-{job.number}", "--nodelist=n2")
+
+
+def nodes_join(box):
+    """Another job gives its node to one that runs, which says before what that gains."""
+    job = started(box, "joined", "--nodes=1", "--nodelist=n1", options=PATIENT.split())
+    joins = join(box, job)
+    log = job.done()
+    said = re.search(r"predicted to compute for (\S+) s on n1, (\S+) s on n1 n2", log)
+    check(said and 0 < float(said[2]) < float(said[1]), own_words(log)[-3000:])
+    check(job.show()["Restarts"] == "0", "was started again")
+    check(nodes_of("joined.h5") == [0, 1], "not on both nodes")
+    as_undisturbed("joined", "inputs/tri/rdf.yaml", [*LONG, *PATIENT.split()])
+    joins.done()
+
+
+def joined_lost(box):
+    """The job that has joined is killed: the other goes on without it."""
+    job = started(box, "alone", "--nodes=1", "--nodelist=n1", options=PATIENT.split(), PROGRAM=suite.binary,
+                  TSL_TEST_SLOW="+0.06", XDG_CACHE_HOME=suite.path("cache/slow"))
+    joins = join(box, job)
+    job.until(lambda: job.log().count("of computing") == 2, "is not joined")
+    time.sleep(2)
+    box.call("scancel", "--signal=KILL", joins.number)
+    log = job.done()
+    check("n2 lost; goes on on n1" in log, own_words(log)[-3000:])
+    check(nodes_of("alone.h5") == [0], "not on the node that is left")
+    as_undisturbed("alone", "inputs/tri/rdf.yaml", [*LONG, *PATIENT.split()])
+
+
+def joins_nothing(box):
+    """A job of no name, and one that does not run."""
+    job = box.submit("join.sbatch", "--ntasks-per-node=1", "--cpus-per-task=1")
+    check(job.wait() == 2 and "which job?" in job.log(), job.log())
+    job = box.submit("join.sbatch", "--ntasks-per-node=1", "--cpus-per-task=1", "--job-name=join-99999")
+    check(job.wait() == 2 and "job 99999 does not run" in job.log(), job.log())
 
 
 # ----------------------------------------------- what an allocation offers
@@ -489,6 +574,8 @@ def main():
             suite.case(f"jobs.{body.__name__}", body, box)
         for body in (requeue_tri, requeue_fractal, requeue_dp, requeue_xc, cancelled):
             suite.case(f"preemptible.{body.__name__}", body, box)
+        for body in (node_lost, script_lost, nodes_join, joined_lost, joins_nothing) if APART else ():
+            suite.case(f"elastic.{body.__name__}", body, box)
         for body in (part_of_allocation, mpirun_in_hetjob, narrow, bad_status):
             suite.case(f"allocation.{body.__name__}", body, box)
     suite.case("cluster.leaves_nothing", lambda: check(

@@ -45,7 +45,7 @@ _tesela() {
     case $command in
       run) words="--output --overwrite --strict --set --interpret --restart --max-walltime --trace --quiet --help" ;;
       serve) words="--ipi --mdi --qcschema --set --quiet --help" ;;
-      plan) words="--cluster --set --interpret --quiet --help" ;;
+      plan) words="--cluster --restart --set --interpret --quiet --help" ;;
       calibrate | rates) words="--set --interpret --quiet --help" ;;
       bench) words="--csv --help" ;;
       probe) words="--device --again --csv --help" ;;

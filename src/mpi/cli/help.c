@@ -90,6 +90,7 @@ static const struct {
              "                      and Amdahl's and Gustafson's serial fractions. Devices are\n"
              "                      those of the calibration file; nothing is measured. Keys of\n"
              "                      FILE: docs/operations.md\n"
+             "  --restart FILE      plan what the checkpoint of a run leaves to do\n"
              "\n" DECK_OPTIONS},
     {"devices", "usage: [mpirun -n RANKS] tesela devices\n"
                 "\n"

@@ -190,6 +190,11 @@ done:
   return err;
 }
 
+/* What a checkpoint leaves to do, or whether a run would write any. */
+static tsl_err plan_checkpoints(tsl_session *s) {
+  return s->options->restart != NULL ? tsl_checkpoints_ready(s) : tsl_checkpoints_foresee(s);
+}
+
 /* For ranks that are not here; nothing is measured. */
 static tsl_err plan_cluster(tsl_session *s) {
   tsl_err err = TSL_OK;
@@ -198,6 +203,7 @@ static tsl_err plan_cluster(tsl_session *s) {
   TSL_TRY(tsl_session_machine(s));
   if (s->rank == 0) tsl_report_head(s, stdout);
   TSL_TRY(tsl_session_problem(s));
+  TSL_TRY(plan_checkpoints(s));
   TSL_TRY(tsl_whatif_plan(s, &what));
   if (s->rank == 0) tsl_whatif_print(s, &what, stdout);
 done:
@@ -209,10 +215,11 @@ tsl_err tsl_plan_only(MPI_Comm comm, int argc, char **argv) {
   tsl_err err = TSL_OK;
   tsl_options options;
   tsl_session session = {.comm = MPI_COMM_NULL};
-  TSL_TRY(tsl_options_parse(argc, argv, "sqic", true, &options));
+  TSL_TRY(tsl_options_parse(argc, argv, "sqicr", true, &options));
   if (options.help) return tsl_help(comm, "plan");
   TSL_TRY(tsl_session_open(comm, &options, &session));
   TSL_TRY(tsl_session_deck(&session));
+  if (options.restart != NULL) TSL_TRY(tsl_checkpoints_open(&session));
   if (options.cluster != NULL) {
     TSL_TRY(plan_cluster(&session));
     goto done;
@@ -223,7 +230,7 @@ tsl_err tsl_plan_only(MPI_Comm comm, int argc, char **argv) {
     tsl_machine_print(session.placements, session.size, stdout);
   }
   TSL_TRY(tsl_session_problem(&session));
-  TSL_TRY(tsl_checkpoints_foresee(&session));
+  TSL_TRY(plan_checkpoints(&session));
   TSL_TRY(tsl_session_worker(&session));
   TSL_TRY(tsl_session_plan(&session));
   if (session.rank == 0) tsl_report_plan(&session, stdout);

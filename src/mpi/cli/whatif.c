@@ -195,7 +195,8 @@ static void imagine_node(const tsl_session *s, const tsl_whatif *w, int node, ts
     }
 }
 
-/* A session of imagined ranks on MPI_COMM_SELF; deck and problem are the true one's. */
+/* A session of imagined ranks on MPI_COMM_SELF; deck and problem are the true one's, and after a
+ * restart the units, with those that are finished. */
 static tsl_err imagine(const tsl_session *s, const tsl_whatif *w, int64_t nodes,
                        const tsl_network *network, tsl_session *far) {
   tsl_err err = TSL_OK;
@@ -207,6 +208,10 @@ static tsl_err imagine(const tsl_session *s, const tsl_whatif *w, int64_t nodes,
                        .run = s->run,
                        .output = s->output,
                        .problem = s->problem,
+                       .limits = s->limits,
+                       .limited = s->limited,
+                       .finished = s->finished,
+                       .checkpoints = s->checkpoints,
                        .finer = 1,
                        .network = network};
   far->cost.n_ranks = far->size;
