@@ -76,8 +76,10 @@ static tsl_err check_memory(const tsl_deck *deck, const tsl_problem *problem) {
   const tri_params *p = tri_params_of(problem);
   const tri_sequences s = tri_sequences_of(problem);
   int64_t pairs[2][2] = {{0}};
-  const int64_t most[2] = {largest_table(p, &s, tri_traceback_bytes, pairs[0]),
-                           largest_table(p, &s, tri_traceback_card_bytes, pairs[1])};
+  const bool extension = p->function == TRI_EXTENSION;
+  const int64_t most[2] = {
+      largest_table(p, &s, extension ? tri_extension_bytes : tri_traceback_bytes, pairs[0]),
+      largest_table(p, &s, tri_traceback_card_bytes, pairs[1])};
   for (int r = 0; r < problem->n_devices; r++) {
     const tsl_device *device = &problem->devices[r];
     const bool card = device->kind == TSL_GPU;

@@ -73,9 +73,9 @@ static int64_t score_again(const tsl_problem *problem, const kept *pair, bool *b
     i += of_a, j += of_b;
   }
   *bad = *bad || i != al->end[0] || j != al->end[1];
-  if (p->function != TRI_LOCAL)
-    *bad = *bad || al->begin[0] != 0 || al->begin[1] != 0 || al->end[0] != al->query.n ||
-           al->end[1] != al->reference.n;
+  if (p->function != TRI_LOCAL) *bad = *bad || al->begin[0] != 0 || al->begin[1] != 0;
+  if (p->function != TRI_LOCAL && p->function != TRI_EXTENSION)
+    *bad = *bad || al->end[0] != al->query.n || al->end[1] != al->reference.n;
   return sum;
 }
 

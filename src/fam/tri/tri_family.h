@@ -35,7 +35,7 @@ typedef struct tri_deck {
   int32_t output, precision, search, map, block;
   int64_t cdp_cutoff;
   double cdp_depth;
-  int64_t k, bins, min_samples;
+  int64_t k, bins, min_samples, x_drop;
   double threshold, sphere_radius, softening, constant, radius, mass;
   tsl_reals range, box, edges, range_2;
   int32_t spacing, axes, estimator, resampling;
