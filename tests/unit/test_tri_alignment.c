@@ -52,7 +52,7 @@ static void summarize(int function, handed h, tsl_summary *summary) {
                   .open = 5,
                   .extend = 2,
                   .aligned = 1};
-  tri_own own = {.alignment = path, .format = TRI_AS_TABLE, .alphabet = LETTERS_DNA};
+  tri_own own = {.alignment = path, .format = LETTERS_AS_TABLE, .alphabet = LETTERS_DNA};
   tsl_problem problem = {.params = &p, .own = &own, .n_fields = TRI_OUT_3 + 1};
   const tsl_field_rows store = {.state = &h, .read = read_rows};
   for (int k = 2; k <= FIRST; k++) starts[k] = 5;
