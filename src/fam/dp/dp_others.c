@@ -5,31 +5,44 @@
 #include "dp_others.h"
 
 #include "dp_family.h"
+#include "integers.h"
+#include "parallel.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { KEPT_EACH = 256 /* rows from one that is kept to the next */ };
+enum { BAND = 256 /* rows; the one above each band is kept */ };
+enum { BLOCKS = 4 /* of columns for each thread */, LEAST = 256 /* columns of one */ };
 enum { PAIR = 1, LEFT = 2, LEFT_OPENED = 4, UP_OPENED = 8, TAKEN = 16 }; /* bits of a cell */
 #define MINUS (INT32_MIN / 2)
+
+/** A band at work: what its next block begins with. */
+typedef struct band {
+  int32_t left[BAND], along[BAND]; /**< of each row: value, gaps along the row */
+  int32_t corner;                  /**< value above the first one of `left` */
+  bool changed;                    /**< the row above is not what it was */
+} band;
 
 /** The table at work; rows and columns of cells from 0, of row i and column j of the letters. */
 typedef struct table {
   const dp_params *p;
   const uint8_t *a, *b;
   uint8_t *cells; /**< [n][m] */
-  int32_t *h, *f; /**< [m + 1] the row above, f behind h: values, gaps upwards */
-  int32_t *kept;  /**< [rows / KEPT_EACH][2][m + 1] the same before each KEPT_EACH-th row */
+  int32_t *h, *f; /**< [m] the row above, f behind h: values, gaps upwards */
+  int32_t *kept;  /**< [bands][2][m] the same above each band */
   int32_t *most;  /**< [n] best value of each row */
   int32_t *at;    /**< [n] its first column */
+  band *bands;    /**< [n_bands] of a group, which threads share: each a block behind the one
+                        before it */
+  int64_t n_bands, columns, group, wave; /**< columns of a block; first band; step of the group */
 } table;
 
 static int64_t width_of(const dp_params *p) {
-  return 2 * (p->m + 1);
+  return 2 * p->m;
 }
 
 int64_t dp_others_bytes(const dp_params *p) {
-  const int64_t rows = p->n / KEPT_EACH + 2;
+  const int64_t rows = p->n / BAND + 2; /* the one at work, too */
   return p->n * p->m + rows * width_of(p) * (int64_t)sizeof(int32_t) +
          2 * p->n * (int64_t)sizeof(int32_t);
 }
@@ -37,59 +50,112 @@ int64_t dp_others_bytes(const dp_params *p) {
 static tsl_err table_create(const tsl_problem *problem, table *t) {
   tsl_err err = TSL_OK;
   const dp_params *p = dp_params_of(problem);
-  const int64_t width = width_of(p);
-  *t = (table){.p = p, .a = problem->fields[DP_A].data, .b = problem->fields[DP_B].data};
+  const int64_t width = width_of(p), slots = tsl_parallel_slots();
+  *t = (table){.p = p,
+               .a = problem->fields[DP_A].data,
+               .b = problem->fields[DP_B].data,
+               .n_bands = slots,
+               .columns = tsl_max(LEAST, tsl_divide_up(p->m, BLOCKS * slots))};
   TSL_TRY(tsl_alloc(p->n * p->m, 1, "table of alignments", (void **)&t->cells));
   TSL_TRY(tsl_alloc(width, sizeof *t->h, "row", (void **)&t->h));
-  TSL_TRY(tsl_alloc((p->n / KEPT_EACH + 1) * width, sizeof *t->kept, "rows", (void **)&t->kept));
+  TSL_TRY(tsl_alloc((p->n / BAND + 1) * width, sizeof *t->kept, "rows", (void **)&t->kept));
   TSL_TRY(tsl_alloc(p->n, sizeof *t->most, "best cells", (void **)&t->most));
   TSL_TRY(tsl_alloc(p->n, sizeof *t->at, "best cells", (void **)&t->at));
-  t->f = t->h + p->m + 1;
+  TSL_TRY(tsl_alloc(slots, sizeof *t->bands, "bands", (void **)&t->bands));
+  t->f = t->h + p->m;
 done:
   return err;
 }
 
 static void table_clear(table *t) {
-  TSL_FREE_ALL(t->cells, t->h, t->kept, t->most, t->at);
+  TSL_FREE_ALL(t->cells, t->h, t->kept, t->most, t->at, t->bands);
 }
 
-/* ---- rows */
+/* ---- bands of rows, cut into blocks of columns that come one after another */
 
-static void fill_row(table *t, int64_t i) {
+/** Columns [lo, hi) of a row. @param[in] corner  value above and left of them */
+static void fill_row(table *t, band *to, int64_t i, int64_t lo, int64_t hi, int32_t corner) {
   const int32_t extend = t->p->scores.extend, gap = t->p->scores.open + extend;
   const int32_t *const scores = t->p->scores.s[t->a[i]];
   uint8_t *const cells = t->cells + i * t->p->m;
-  int32_t corner = 0, left = 0, along = MINUS, most = 0, at = 0;
-  for (int64_t j = 0; j < t->p->m; j++) {
+  int32_t left = to->left[i % BAND], along = to->along[i % BAND];
+  int32_t most = lo > 0 ? t->most[i] : 0, at = lo > 0 ? t->at[i] : 0;
+  for (int64_t j = lo; j < hi; j++) {
     const int32_t pair = cells[j] & TAKEN ? MINUS : corner + scores[t->b[j]];
     const int32_t e_opened = left - gap, e_longer = along - extend;
-    const int32_t f_opened = t->h[j + 1] - gap, f_longer = t->f[j + 1] - extend;
+    const int32_t f_opened = t->h[j] - gap, f_longer = t->f[j] - extend;
     const int32_t down = f_opened > f_longer ? f_opened : f_longer;
     along = e_opened > e_longer ? e_opened : e_longer;
     const int32_t gaps = along > down ? along : down, best = pair > gaps ? pair : gaps;
-    corner = t->h[j + 1];
+    corner = t->h[j];
     left = best > 0 ? best : 0;
-    t->h[j + 1] = left, t->f[j + 1] = down;
+    t->h[j] = left, t->f[j] = down;
     cells[j] = (uint8_t)((cells[j] & TAKEN) | (left == pair) * PAIR | (left == along) * LEFT |
                          (e_opened >= e_longer) * LEFT_OPENED | (f_opened >= f_longer) * UP_OPENED);
     if (left > most) most = left, at = (int32_t)j;
   }
+  to->left[i % BAND] = left, to->along[i % BAND] = along;
   t->most[i] = most, t->at[i] = at;
 }
 
-/** Rows from `first` on, which is one before which a row is kept; below `last`, the last one with
- *  pairs newly taken, until nothing changes any more. fresh: nothing is kept yet. */
-static void fill(table *t, int64_t first, int64_t last, bool fresh) {
-  const int64_t width = width_of(t->p);
-  const size_t bytes = (size_t)width * sizeof *t->h;
-  for (int64_t j = 0; j < width; j++) t->h[j] = j <= t->p->m ? 0 : MINUS;
-  if (!fresh) memcpy(t->h, t->kept + first / KEPT_EACH * width, bytes);
-  for (int64_t i = first; i < t->p->n; i++) {
-    int32_t *const kept = t->kept + i / KEPT_EACH * width;
-    if (i % KEPT_EACH == 0 && !fresh && i > last && memcmp(kept, t->h, bytes) == 0) return;
-    if (i % KEPT_EACH == 0) memcpy(kept, t->h, bytes);
-    fill_row(t, i);
+/** Keep the row above a block. @return is it another one than before? */
+static bool keep(table *t, int64_t number, int64_t lo, int64_t hi) {
+  int32_t *const h = t->kept + number * width_of(t->p) + lo, *const f = h + t->p->m;
+  const size_t bytes = (size_t)(hi - lo) * sizeof *h;
+  const bool same = memcmp(h, t->h + lo, bytes) == 0 && memcmp(f, t->f + lo, bytes) == 0;
+  memcpy(h, t->h + lo, bytes);
+  memcpy(f, t->f + lo, bytes);
+  return !same;
+}
+
+static void fill_block(table *t, int64_t number, int64_t block) {
+  band *const to = &t->bands[number % t->n_bands];
+  const int64_t first = number * BAND, end = tsl_min(first + BAND, t->p->n);
+  const int64_t lo = block * t->columns, hi = tsl_min(lo + t->columns, t->p->m);
+  if (block == 0) {
+    to->corner = 0, to->changed = false;
+    for (int r = 0; r < BAND; r++) to->left[r] = 0, to->along[r] = MINUS;
   }
+  const bool changed = keep(t, number, lo, hi);
+  to->changed = to->changed || changed;
+  int32_t corner = to->corner;
+  to->corner = t->h[hi - 1];
+  for (int64_t i = first; i < end; i++) {
+    const int32_t next = to->left[i % BAND];
+    fill_row(t, to, i, lo, hi, corner);
+    corner = next;
+  }
+}
+
+/** tsl_parallel_body: bands [lo, hi) of a group, each with the block that is next. */
+static tsl_err fill_blocks(void *context, int slot, int64_t lo, int64_t hi) {
+  table *t = context;
+  (void)slot;
+  for (int64_t k = lo; k < hi; k++) {
+    const int64_t block = t->wave - k;
+    if (block >= 0 && block * t->columns < t->p->m) fill_block(t, t->group + k, block);
+  }
+  return TSL_OK;
+}
+
+/** Bands from that of row `first` on; below row `last`, the last one with pairs newly taken, until
+ *  nothing changes any more. fresh: nothing is kept yet. */
+static tsl_err fill(table *t, int64_t first, int64_t last, bool fresh) {
+  tsl_err err = TSL_OK;
+  const int64_t width = width_of(t->p), all = tsl_divide_up(t->p->n, BAND);
+  const int64_t blocks = tsl_divide_up(t->p->m, t->columns);
+  for (int64_t j = 0; j < width && fresh; j++) t->h[j] = j < t->p->m ? 0 : MINUS;
+  t->group = first / BAND;
+  if (!fresh) memcpy(t->h, t->kept + t->group * width, (size_t)width * sizeof *t->h);
+  for (; t->group < all; t->group += t->n_bands) {
+    const int64_t n = tsl_min(t->n_bands, all - t->group);
+    for (t->wave = 0; t->wave < n + blocks - 1; t->wave++)
+      TSL_TRY(tsl_parallel(n, 1, fill_blocks, t));
+    for (int64_t k = t->group; k < t->group + n && !fresh; k++)
+      if (k * BAND > last && !t->bands[k % t->n_bands].changed) return TSL_OK;
+  }
+done:
+  return err;
 }
 
 /* ---- alignments */
@@ -178,7 +244,7 @@ tsl_err dp_others_find(const tsl_problem *problem, letters_alignment *list, int6
   if (*n >= most || list[0].n_steps == 0) return TSL_OK;
   TSL_TRY(table_create(problem, &t));
   take(&t, &list[0]);
-  fill(&t, 0, 0, true);
+  TSL_TRY(fill(&t, 0, 0, true));
   for (; *n < most; (*n)++) {
     letters_alignment *const next = &list[*n];
     *next = list[0];
@@ -186,7 +252,7 @@ tsl_err dp_others_find(const tsl_problem *problem, letters_alignment *list, int6
     TSL_TRY(find(&t, next));
     if (next->n_steps == 0) break;
     take(&t, next);
-    fill(&t, next->begin[0] / KEPT_EACH * KEPT_EACH, next->end[0] - 1, false);
+    TSL_TRY(fill(&t, next->begin[0], next->end[0] - 1, false));
   }
 done:
   table_clear(&t);
