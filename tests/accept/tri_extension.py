@@ -259,6 +259,12 @@ def refused_case():
     refused(["linkage", "scores"], output="linkage")
     refused(["alignments are of"], input={"file": "a.fa", "alphabet": "bytes"})
     refused(["x_drop"], xdrop=10)
+    long = word(np.random.default_rng(2), 60000, DNA)
+    tree = deck([long], [long], {"match": 2}, DNA, 50, alignment=suite.path("long.paf"))
+    few = ("-s", "run.device=cpu", "-s", "run.host_memory=512MiB", "-s", "run.threads=2")
+    done = suite.run(["run", suite.deck("bad.yaml", tree), "-o", suite.path("bad.h5"), *few])
+    check(done.status == 2 and "the alignment of 'q0' with 'r0' takes" in done.err and "fewer threads" in done.err and
+          "family dp" not in done.err, done.tail())
 
 
 if __name__ == "__main__":

@@ -77,11 +77,12 @@ static tsl_err check_memory(const tsl_deck *deck, const tsl_problem *problem) {
     if (device->memory_limit > 0 && bytes > each)
       TSL_DECK_FAIL(deck, "tri.alignment",
                     "the alignment of '%.80s' with '%.80s' takes %lld bytes, and a %s has %lld%s; "
-                    "use %s, or family dp for this pair",
+                    "use %s%s",
                     tri_name_at(problem, true, pair[0]), tri_name_at(problem, !p->two, pair[1]),
                     (long long)bytes, card ? "card" : "thread", (long long)each,
                     card ? " for it beside the sequences" : "",
-                    card ? "sockets, or a larger run.device_memory" : "fewer threads");
+                    card ? "sockets, or a larger run.device_memory" : "fewer threads",
+                    extension ? "" : ", or family dp for this pair");
   }
 done:
   return err;

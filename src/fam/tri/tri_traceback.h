@@ -77,12 +77,13 @@ static inline int64_t tri_traceback_bytes(int64_t n, int64_t m) {
 static inline int64_t tri_extension_strip(int64_t n, int64_t m) {
   const int64_t width = (n < m ? n : m) + 1;
   const int64_t strip = 8 * width * (int64_t)ceil(sqrt((double)(n + m + 1)));
-  return strip > TRI_TRACEBACK_BYTES ? strip : TRI_TRACEBACK_BYTES;
+  return strip > TRI_TRACEBACK_BYTES ? strip : (int64_t)TRI_TRACEBACK_BYTES;
 }
 
-/** Bytes that a thread needs for one pair: strips, and where lines of them are. */
+/** Bytes that a thread needs for one pair: strips, and for each letter the lines of strips, seven
+ *  cells and the letter itself. */
 static inline int64_t tri_extension_bytes(int64_t n, int64_t m) {
-  return 2 * tri_extension_strip(n, m) + 16 * (n + m + 1);
+  return 2 * tri_extension_strip(n, m) + (16 + 7 * 4 + 2) * (n + m + 1);
 }
 
 /** The table of a warp: strips of 32 x `each` columns, whose directions are `words` words of a lane
