@@ -69,6 +69,32 @@ def gotoh_case():
     check(i * j == 0 and total + last == goal, f"the path has {total + last}, the goal is {goal}")
 
 
+def any_gaps(a, b, cost, match, mismatch):
+    """Score of the best alignment with gaps of any cost, those of all lengths tried in each cell."""
+    h = np.zeros((len(a) + 1, len(b) + 1))
+    h[1:, 0], h[0, 1:] = -cost[1:len(a) + 1], -cost[1:len(b) + 1]
+    for i in range(1, len(a) + 1):
+        for j in range(1, len(b) + 1):
+            pair = h[i - 1, j - 1] + (match if a[i - 1] == b[j - 1] else mismatch)
+            h[i, j] = max(pair, (h[i, :j] - cost[j:0:-1]).max(), (h[:i, j] - cost[i:0:-1]).max())
+    return h[-1, -1]
+
+
+def two_piece_case(ranks):
+    """Gaps of the less of 4 + 2 k and 24 + k, on both sides of k = 20, at the ends and within."""
+    rng = np.random.default_rng(11)
+    s = "".join(rng.choice(list("ACGT"), 260))
+    k = np.arange(400)
+    cost = np.minimum(4 + 2 * k, 24 + k)
+    text = (DECKS / "two_piece_gaps.yaml").read_text()
+    for a, b in ((s, s[:60] + s[75:120] + s[190:]), (s[45:230], s[:140] + s[161:]), (s[:70], s[190:]), (s[:3], s[:90])):
+        made = text.replace("file: pair.fasta, type: letters, record: 2", f"type: letters, text: {b}")
+        goal, path = run(made.replace("file: pair.fasta, type: letters", f"type: letters, text: {a}"), ranks, field="path")
+        want = any_gaps(a, b, cost, 2, -4)
+        check(goal == want, f"{goal}, not {want}")
+        check(path[0].tolist() == [len(a), len(b), -1, 4], f"{path[0]}")
+
+
 def hmm_loops(a, b, gap, longer, end, alone):
     """Probabilities, not logarithms."""
     n, m = len(a), len(b)
@@ -315,6 +341,8 @@ def refused_case():
 
 
 suite.case("Gotoh", gotoh_case)
+for ranks in (1, 3):
+    suite.case(f"two-piece gaps on {ranks} ranks", two_piece_case, ranks)
 suite.case("pair HMM", hmm_case, "GATTACAGATTACA", "GCATGCTTACGA")
 suite.case("pair HMM, all paths", hmm_case, "GAT", "CATG")
 for n, seed in ((7, 1), (90, 2)):

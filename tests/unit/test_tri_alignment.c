@@ -52,7 +52,7 @@ static void summarize(int function, handed h, tsl_summary *summary) {
                   .open = 5,
                   .extend = 2,
                   .aligned = 1};
-  tri_own own = {.alignment = path, .format = TRI_AS_TABLE, .alphabet = LETTERS_DNA};
+  tri_own own = {.alignment = path, .format = LETTERS_AS_TABLE, .alphabet = LETTERS_DNA};
   tsl_problem problem = {.params = &p, .own = &own, .n_fields = TRI_OUT_3 + 1};
   const tsl_field_rows store = {.state = &h, .read = read_rows};
   for (int k = 2; k <= FIRST; k++) starts[k] = 5;
@@ -121,6 +121,21 @@ static void no_alignments(void **state) {
   is_invalid(TRI_EDIT, h, none);
 }
 
+/** Extensions end before the sequences do, but begin with them. */
+static void early_ends(void **state) {
+  tsl_summary summary = {.valid = false};
+  handed h = right(2);
+  (void)state;
+  h.spans[0][1] = h.spans[0][3] = h.spans[0][4] = 1; /* A= */
+  h.operations[1] = h.operations[3];
+  summarize(TRI_EXTENSION, h, &summary);
+  if (!summary.valid) fail_msg("%s", summary.reason);
+  is_invalid(TRI_GLOBAL, h, "pair (0, 0): what was recovered is no alignment of both");
+  h.spans[0][0] = 2, h.spans[0][1] = 4, h.spans[0][2] = 1, h.spans[0][3] = 3; /* GT= */
+  h.values[0] = 4, h.operations[0] = h.operations[3];
+  is_invalid(TRI_EXTENSION, h, "pair (0, 0): what was recovered is no alignment of both");
+}
+
 /** Names of references that SAM writes alike. */
 static void same_names(void **state) {
   char names[] = "a,b\0a_b\0a(b\0\0002";
@@ -187,7 +202,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(right_ones),    cmocka_unit_test(other_values),
       cmocka_unit_test(no_alignments), cmocka_unit_test(same_names),
-      cmocka_unit_test(little_memory),
+      cmocka_unit_test(little_memory), cmocka_unit_test(early_ends),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

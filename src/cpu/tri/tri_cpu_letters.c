@@ -83,6 +83,7 @@ tsl_err tri_letters_thread_create(const tri_cpu_letters *l, int64_t rows, int64_
   TSL_TRY(tsl_alloc(1, sizeof **thread, "thread", (void **)thread));
   tri_letters_thread *const t = *thread;
   t->columns = columns;
+  if (l->p->function == TRI_EXTENSION) return tri_extender_create(l, &t->extender);
   TSL_TRY(tri_is_scored(l->p) ? create_align(l, &t->align) : tri_edit_create(l->p, &t->edit));
   if (l->bytes)
     TSL_TRY(tsl_alloc(rows * columns, sizeof *t->again, "pairs of sequences", (void **)&t->again));
@@ -95,6 +96,7 @@ void tri_letters_thread_clear(tri_letters_thread **thread) {
   tri_letters_thread *const t = *thread;
   if (t == NULL) return;
   tri_edit_clear(&t->edit);
+  tri_extender_clear(&t->extender);
   TSL_FREE_ALL(t->align.profile, t->align.letters, t->align.table, t->align.g, t->align.e,
                t->by_length, t->again, t);
   *thread = NULL;
@@ -294,9 +296,21 @@ static void fill_scored(const tri_cpu_letters *l, tri_letters_thread *thread,
 
 /* ---- blocks */
 
+static void fill_extensions(const tri_cpu_letters *l, tri_letters_thread *thread,
+                            const tri_letters_block *b) {
+  const int64_t sign = l->p->similar ? -1 : 1;
+  for (int r = 0; r < b->rows; r++)
+    for (int64_t c = 0; c < b->n; c++)
+      put(b, r, c, sign * tri_extend(thread->extender, b->i + r, b->j + c));
+}
+
 void tri_letters_fill(const tri_cpu_letters *l, tri_letters_thread *thread,
                       const tri_letters_block *b) {
   group g = {.by_length = thread->by_length};
+  if (l->p->function == TRI_EXTENSION) {
+    fill_extensions(l, thread, b);
+    return;
+  }
   sort_columns(&l->sequences, b, thread->by_length);
   if (tri_is_scored(l->p)) {
     fill_scored(l, thread, b);

@@ -5,6 +5,7 @@
 #ifndef TSL_CPU_TRI_CPU_LETTERS_H
 #define TSL_CPU_TRI_CPU_LETTERS_H
 
+#include "tri_cpu_extension.h"
 #include "tri_cpu_traceback.h"
 #include "tri_letters.h"
 
@@ -93,6 +94,10 @@ typedef struct tri_letter_kernels {
    *  @param[out] directions  [m + 1], from 1  @return the largest value */
   int32_t (*traceback_row)(const tri_traceback *table, const int32_t *scores, int32_t left,
                            uint8_t *directions);
+  /** Rows [lo, hi] of antidiagonal k of an extension; values below `cut` are dropped.
+   *  @param[out] directions  [hi - lo + 1] or NULL  @return the largest value */
+  int32_t (*extension)(const tri_extension *pair, int64_t k, int64_t lo, int64_t hi, int32_t cut,
+                       uint8_t *directions);
 } tri_letter_kernels;
 
 /** Made by tsl_simd (tools/cmake/TslSimd.cmake). */
@@ -102,6 +107,7 @@ const tri_letter_kernels *tri_letter_kernels_at(int level);
 typedef struct tri_letters_thread {
   tri_edit_patterns edit;   /**< of edit distances */
   tri_align_patterns align; /**< of alignments */
+  tri_extender *extender;   /**< EXTENSION: the only one that is there */
   int64_t *by_length;       /**< [columns of a block] length << 32 | column, ascending */
   int64_t *again;  /**< [rows][columns] likewise: of each row those that 8 bits do not hold */
   int64_t columns; /**< room for columns of a block */

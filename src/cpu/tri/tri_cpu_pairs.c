@@ -43,7 +43,12 @@ done:
 tsl_err tri_pairs_thread_create(const tri_cpu_letters *l, tri_pairs_thread **thread) {
   tsl_err err = TSL_OK;
   TSL_TRY(tsl_alloc(1, sizeof **thread, "thread", (void **)thread));
-  TSL_TRY(tri_is_scored(l->p) ? create_align(l, *thread) : tri_edit_create(l->p, &(*thread)->edit));
+  if (l->p->function == TRI_EXTENSION)
+    TSL_TRY(tri_extender_create(l, &(*thread)->extender));
+  else if (tri_is_scored(l->p))
+    TSL_TRY(create_align(l, *thread));
+  else
+    TSL_TRY(tri_edit_create(l->p, &(*thread)->edit));
 done:
   return err;
 }
@@ -52,6 +57,7 @@ void tri_pairs_thread_clear(tri_pairs_thread **thread) {
   tri_pairs_thread *const t = *thread;
   if (t == NULL) return;
   tri_edit_clear(&t->edit);
+  tri_extender_clear(&t->extender);
   TSL_FREE_ALL(t->letters, t->table, t->scores, t->align.g, t->align.e, t->planes, t);
   *thread = NULL;
 }
@@ -98,6 +104,7 @@ done:
 /* ---- groups */
 
 int tri_pairs_lanes(const tri_cpu_letters *l) {
+  if (l->p->function == TRI_EXTENSION) return 1;
   return tri_is_scored(l->p) ? TRI_LETTER_LANES : TRI_EDIT_LANES;
 }
 
@@ -211,7 +218,9 @@ static void fill_align(const tri_cpu_letters *l, tri_pairs_thread *t, const tri_
 void tri_pairs_fill(const tri_cpu_letters *l, tri_pairs_thread *thread, const tri_pair *pairs,
                     int n, bool bytes, int64_t *values, uint8_t *again) {
   memset(again, 0, (size_t)n);
-  if (tri_is_scored(l->p))
+  if (l->p->function == TRI_EXTENSION)
+    values[0] = tri_extend(thread->extender, pairs->text, pairs->pattern);
+  else if (tri_is_scored(l->p))
     fill_align(l, thread, pairs, n, bytes, values, again);
   else
     fill_edit(l, &thread->edit, pairs, n, values);

@@ -11,9 +11,10 @@
 typedef struct tri_pairs_thread {
   tri_edit_patterns edit;
   tri_letter_pairs align;
-  uint8_t *letters; /**< of tri_letter_pairs */
-  int8_t *table;    /**< likewise, [codes + 1][TRI_LETTER_CODES]; NULL: they leave 8 bits */
-  int32_t *scores;  /**< likewise, [codes + 1][codes + 1] */
+  tri_extender *extender; /**< EXTENSION: the only one that is there */
+  uint8_t *letters;       /**< of tri_letter_pairs */
+  int8_t *table;          /**< likewise, [codes + 1][TRI_LETTER_CODES]; NULL: they leave 8 bits */
+  int32_t *scores;        /**< likewise, [codes + 1][codes + 1] */
   /** Best score of a letter of a text, of a pattern; not below 0. */
   int32_t most[2][TRI_LETTERS_SCORED + 1];
   int32_t best;                              /**< score of two letters; not below 0 */

@@ -52,7 +52,7 @@ static tsl_err make_rules(const tri_cpu_letters *l, traceback_rules *rules) {
   const int64_t codes = l->p->codes;
   rules->params = *l->p;
   rules->letters = *l;
-  rules->params.longest = tsl_min(LONGEST, l->p->longest);
+  if (l->p->function != TRI_EXTENSION) rules->params.longest = tsl_min(LONGEST, l->p->longest);
   rules->letters.p = &rules->params;
   if (tri_is_scored(l->p)) goto done;
   TSL_TRY(tsl_alloc(codes * codes, sizeof *rules->scores, "scores", (void **)&rules->scores));
@@ -94,8 +94,7 @@ void tri_tracer_clear(tri_tracer **tracer) {
   *tracer = NULL;
 }
 
-/** Memory for n elements, of which none is kept. */
-static tsl_err renew(int64_t n, size_t size, int64_t *had, void **memory) {
+tsl_err tri_traceback_renew(int64_t n, size_t size, int64_t *had, void **memory) {
   tsl_err err = TSL_OK;
   if (n <= *had) return TSL_OK;
   tsl_free(*memory);
@@ -112,11 +111,12 @@ static tsl_err make_rows(int64_t n, int64_t m, traceback_room *r) {
   int64_t width = 0;
   for (int k = 0; k < ROWS_OF_CELLS; k++) {
     width = r->width;
-    TSL_TRY(renew(m + 1, sizeof(int32_t), &width, (void **)&r->row[k]));
+    TSL_TRY(tri_traceback_renew(m + 1, sizeof(int32_t), &width, (void **)&r->row[k]));
   }
   r->width = width;
-  TSL_TRY(renew(rows * (m + 1), 1, &r->directions_n, (void **)&r->directions));
-  TSL_TRY(renew(2 * strips * (m + 1), sizeof(int32_t), &r->above_n, (void **)&r->above));
+  TSL_TRY(tri_traceback_renew(rows * (m + 1), 1, &r->directions_n, (void **)&r->directions));
+  TSL_TRY(
+      tri_traceback_renew(2 * strips * (m + 1), sizeof(int32_t), &r->above_n, (void **)&r->above));
 done:
   return err;
 }
@@ -131,6 +131,7 @@ typedef struct traceback_table {
   int64_t n, rows; /**< letters of a; rows of a strip */
   int64_t strip;   /**< whose directions are kept */
   int lane;        /**< side by side: its lane; else -1 */
+  bool extension;  /**< the table is of r->pairs->extender */
   tri_traceback x;
 } traceback_table;
 
@@ -154,6 +155,7 @@ static traceback_table table_of(const tri_cpu_letters *l, traceback_room *r, con
                         .extend = l->p->extend,
                         .local = l->p->function == TRI_LOCAL};
   t.rows = tri_traceback_rows(t.n, t.x.m);
+  t.extension = l->p->function == TRI_EXTENSION;
   return t;
 }
 
@@ -212,6 +214,7 @@ static uint8_t direction_at(traceback_table *t, int64_t i, int64_t j) {
   const int64_t strip = (i - 1) / t->rows;
   const size_t bytes = (size_t)(x->m + 1) * sizeof *x->h;
   traceback_best unused = {.value = INT32_MAX};
+  if (t->extension) return tri_extension_direction(t->r->pairs->extender, i, j);
   if (t->lane >= 0) {
     int bits = 0;
     for (int plane = 0; plane < TRI_PLANE_TOP; plane++)
@@ -290,10 +293,22 @@ done:
   return err;
 }
 
+static tsl_err extend_one(const tri_cpu_letters *l, traceback_room *r, const tri_pair *pair,
+                          int64_t *value, int64_t span[TRI_SPAN]) {
+  tsl_err err = TSL_OK;
+  traceback_table t = table_of(l, r, pair);
+  int64_t at[2];
+  TSL_TRY(tri_extend_traced(r->pairs->extender, pair->text, pair->pattern, value, at));
+  TSL_TRY(trace(&t, *value, at, span));
+done:
+  return err;
+}
+
 static tsl_err align_one(const tri_cpu_letters *l, traceback_room *r, const tri_pair *pair,
                          int64_t *value, int64_t span[TRI_SPAN]) {
   tsl_err err = TSL_OK;
   traceback_best best = {0};
+  if (l->p->function == TRI_EXTENSION) return extend_one(l, r, pair, value, span);
   TSL_TRY(make_rows(tri_sequence_length(&l->sequences, pair->text),
                     tri_sequence_length(&l->sequences, pair->pattern), r));
   traceback_table t = table_of(l, r, pair);
@@ -400,7 +415,8 @@ static void put_values(const traceback_unit *u, const tri_pair *pairs, int n,
 
 static tsl_err align_all(traceback_unit *u) {
   tri_failure first = {.code = TSL_OK};
-  const int64_t lanes = TRI_LETTER_LANES, groups = tsl_divide_up(u->n, lanes);
+  const int64_t lanes = tri_pairs_lanes(&u->tracer->rules.letters);
+  const int64_t groups = tsl_divide_up(u->n, lanes);
 #pragma omp parallel for schedule(dynamic, 1) num_threads(u->w->threads)
   for (int64_t g = groups - 1; g >= 0; g--) { /* the long ones first */
     const tri_pair *const pairs = u->pairs + g * lanes;

@@ -41,6 +41,9 @@ struct tri_cpu_letters;
 tsl_err tri_tracer_create(const struct tri_cpu_letters *letters, int threads, tri_tracer **tracer);
 void tri_tracer_clear(tri_tracer **tracer);
 
+/** Memory for n elements of a table, of which none is kept. @param[in,out] had  what is there */
+tsl_err tri_traceback_renew(int64_t n, size_t size, int64_t *had, void **memory);
+
 /** Align the pairs of a part and fill its lists of spans and operations. PAIRED: its values too;
  *  else those, and which pairs they are of, are there. */
 tsl_err tri_traceback_run(tsl_worker *worker, const tsl_unit *unit, tsl_part *part);

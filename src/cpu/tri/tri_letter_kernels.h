@@ -224,6 +224,7 @@ ALIGN(int16_t, i16)
 ALIGN(int32_t, i32)
 #undef ALIGN
 
+#include "tri_extension_kernels.h"
 #include "tri_pair_kernels.h"
 #include "tri_traceback_kernels.h"
 
@@ -234,4 +235,5 @@ const tri_letter_kernels TSL_SIMD_TABLE = {
     .edit_pairs = edit_pairs,
     .align_pairs = {align_pairs_i8, align_pairs_i16, align_pairs_i32},
     .trace_pairs = {trace_pairs_i8, trace_pairs_i16, trace_pairs_i32},
-    .traceback_row = traceback_row};
+    .traceback_row = traceback_row,
+    .extension = extension};

@@ -1,5 +1,5 @@
-/* The alignment as a SAM file (SAM format specification 1.6): a is the query, b the reference; the
- * letters, in blocks for people, are comments. */
+/* Alignments as a SAM file (SAM format specification 1.6): a is the query, b the reference; the
+ * letters, in blocks for people, are comments; or as PAF, or a table. */
 #include "dp_family.h"
 
 #include "letters_alignment.h"
@@ -15,7 +15,7 @@ _Static_assert((int)DP_MATCH == (int)LETTERS_SAME && (int)DP_MISMATCH == (int)LE
                    (int)DP_DELETE == (int)LETTERS_OF_QUERY,
                "operations of alignments");
 
-static letters_alignment alignment_of(const tsl_problem *problem) {
+letters_alignment dp_alignment_of(const tsl_problem *problem) {
   const dp_own *own = dp_own_of(problem);
   const dp_params *p = dp_params_of(problem);
   return (letters_alignment){.query = {own->a.name, "a", own->a.letters, own->a.n},
@@ -57,29 +57,43 @@ static void add_column(const dp_own *own, int64_t op, block *t, FILE *file) {
   if (t->n == BLOCK) flush_block(t, file);
 }
 
-static void write_letters(const dp_own *own, FILE *file) {
-  block t = {.i = own->begin[0], .j = own->begin[1]};
-  for (int64_t k = own->n_steps - 1; k >= 0; k--)
-    for (int64_t r = 0; r < own->steps[k][1]; r++) add_column(own, own->steps[k][0], &t, file);
+static void write_letters(const dp_own *own, const letters_alignment *a, FILE *file) {
+  block t = {.i = a->begin[0], .j = a->begin[1]};
+  for (int64_t k = a->n_steps - 1; k >= 0; k--)
+    for (int64_t r = 0; r < a->steps[k][1]; r++) add_column(own, a->steps[k][0], &t, file);
   flush_block(&t, file);
 }
 
-static void write_header(const dp_own *own, const letters_alignment *a, FILE *file) {
+static void write_header(const dp_own *own, FILE *file) {
+  const letters_named *reference = &own->list[0].reference;
   letters_sam_begin(file);
-  if (a->reference.n > 0) letters_sam_reference(&a->reference, file);
+  if (reference->n > 0) letters_sam_reference(reference, file);
   letters_sam_program(file);
   fprintf(file, "@CO\ta, the query: %s\n@CO\tb, the reference: %s\n", own->a.about, own->b.about);
   fputs("@CO\tPlace of the last letter of a line, from 1, and the letters\n@CO\t\n", file);
-  write_letters(own, file);
+  for (int64_t k = 0; k < own->n_list; k++) {
+    if (k > 0)
+      fprintf(file, "@CO\talignment %lld, score %lld\n@CO\t\n", (long long)k + 1,
+              (long long)own->list[k].value);
+    write_letters(own, &own->list[k], file);
+  }
 }
 
 tsl_err dp_write_alignment(const tsl_problem *problem) {
   tsl_err err = TSL_OK;
-  const letters_alignment alignment = alignment_of(problem);
+  const dp_own *own = dp_own_of(problem);
+  const letters_format_of_alignments format = letters_alignments_as(own->alignment);
   tsl_new_file file = {.stream = NULL};
-  TSL_TRY(tsl_new_file_open(dp_own_of(problem)->alignment, &file));
-  write_header(dp_own_of(problem), &alignment, file.stream);
-  letters_sam_record(&alignment, file.stream);
+  TSL_TRY(tsl_new_file_open(own->alignment, &file));
+  if (format == LETTERS_AS_TABLE) letters_table_head(own->list[0].distance, file.stream);
+  if (format == LETTERS_AS_SAM || format == LETTERS_AS_NONE) write_header(own, file.stream);
+  for (const letters_alignment *a = own->list; a < own->list + own->n_list; a++)
+    if (format == LETTERS_AS_TABLE)
+      letters_table_record(a, file.stream);
+    else if (format != LETTERS_AS_PAF)
+      letters_sam_record(a, file.stream);
+    else if (a->n_steps > 0)
+      letters_paf_record(a, file.stream);
 done:
   return tsl_new_file_close(&file, err);
 }

@@ -128,9 +128,12 @@ const tsl_key dp_keys[] = {
      "Where the solution is recovered: where the table is, or on the host."},
     {"memory", TSL_KEY_BYTES, AT(memory), "1 GiB", 1 << 16, 0x1p50, NULL, NULL, 0,
      "Mode recover: memory a rank may use for it (rows and decisions kept)."},
+    {"best", TSL_KEY_INT, AT(best), "1", 1, 10000, NULL, NULL, 0,
+     "Local, mode recover: so many best alignments, no two of which have a pair of letters in "
+     "common."},
     {"alignment", TSL_KEY_TEXT, AT(alignment), "", 0, 0, NULL, NULL, 0,
-     "Mode recover: file for the alignment in SAM, with the letters in comments; relative to the "
-     "working folder."},
+     "Mode recover: file for the alignment, NAME.paf, NAME.tsv, or under any other name SAM with "
+     "the letters in comments; relative to the working folder."},
     DP_RECUR_KEYS(AT(recur)),
     {"interpret", TSL_KEY_BOOL, AT(interpret), "no", 0, 0, NULL, NULL, 0,
      "Recurrence: no compiled code; some thousand times slower. Switch --interpret does the same."},
@@ -145,12 +148,14 @@ static const char *const used_keys[] = {
     "edit",      "scores",    "alphabet",   "distance",    "span",       "wobble",  "type",
     "table",     "tables",    "data",       "constants",   "boundary",   "cell",    "goal",
     "pattern",   "interpret", "parameters", "temperature", "dangles",    "recover", "memory",
-    "alignment", "structure", "band",       "free_ends",   "threshold",  "gamma",   "dot_plot"};
+    "alignment", "structure", "band",       "free_ends",   "threshold",  "gamma",   "dot_plot",
+    "best"};
 
 static bool of_recovery(const char *key) {
   return strcmp(key, "recover") == 0 || strcmp(key, "memory") == 0 ||
          strcmp(key, "alignment") == 0 || strcmp(key, "structure") == 0 ||
-         strcmp(key, "threshold") == 0 || strcmp(key, "gamma") == 0 || strcmp(key, "dot_plot") == 0;
+         strcmp(key, "threshold") == 0 || strcmp(key, "gamma") == 0 ||
+         strcmp(key, "dot_plot") == 0 || strcmp(key, "best") == 0;
 }
 
 /** Is the word in the list? */

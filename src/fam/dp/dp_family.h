@@ -9,6 +9,7 @@
 #include "dp_anchors.h"
 #include "dp_diagonals.h"
 #include "dp_letters.h"
+#include "dp_others.h"
 #include "dp_recur_deck.h"
 #include "dp_recur_problem.h"
 
@@ -20,7 +21,7 @@ typedef struct dp_deck {
   int32_t problem, mode, recover, alphabet, distance, band, free_ends;
   int32_t type; /**< the key's word; tsl_type when settled */
   dp_source a, b, weights, values, dimensions, keys, gaps, returns, costs, start;
-  int64_t capacity, n, k, modulus, span, memory;
+  int64_t capacity, n, k, modulus, span, memory, best;
   bool wobble;
   struct {
     int64_t insert, remove, replace;
@@ -78,6 +79,10 @@ typedef struct dp_own {
   int64_t n_steps, room;
   int64_t begin[2]; /**< i, j of the solution's first letters or cell, set by dp_finish */
   int64_t end[2];   /**< i, j of its last ones, where the walk began; free ends: in all modes */
+  int64_t wanted;   /**< LOCAL: alignments asked for; else 1 */
+  letters_alignment *list; /**< [n_list] alignments after dp_finish; the first one's steps are
+                                those above, others' its own */
+  int64_t n_list;
   int32_t alphabet;
   dp_sequence a, b; /**< what they are called, and with an alignment their letters; no codes */
   char *alignment;  /**< file to write, owned by the deck; NULL none */
@@ -151,7 +156,10 @@ tsl_err dp_store_structure(const tsl_problem *problem, const int64_t *partner, d
 /** Recover, score and store the structure of a folding; write its file. */
 tsl_err dp_recover_fold(tsl_problem *problem, const tsl_field_rows *store);
 
-/** Write the alignment file. */
+/** The alignment in `steps`; borrows them and the letters. */
+letters_alignment dp_alignment_of(const tsl_problem *problem);
+
+/** Write the file of the alignments in `list`. */
 tsl_err dp_write_alignment(const tsl_problem *problem);
 
 /** Deterministic numbers: the k-th 64 random bits of a seed (Steele 2014, splitmix64). */

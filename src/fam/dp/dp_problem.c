@@ -51,6 +51,8 @@ static tsl_err add_outputs(const tsl_deck *deck, const dp_deck *s, tsl_problem *
                           .hidden = 1};
   const tsl_field path = {
       .type = TSL_I64, .combine = TSL_LIST, .rank = 2, .shape = {0, ready->columns, 1}};
+  const tsl_field alignments = {
+      .type = TSL_I64, .combine = TSL_LIST, .rank = 2, .shape = {0, 6, 1}};
   const tsl_field text = {.type = TSL_U8, .combine = TSL_LIST, .rank = 1, .shape = {0, 1, 1}};
   (void)snprintf(goal.quantity, sizeof goal.quantity, "%s", quantity);
   TSL_TRY(dp_add_output(problem, &goal, "goal",
@@ -62,6 +64,10 @@ static tsl_err add_outputs(const tsl_deck *deck, const dp_deck *s, tsl_problem *
     TSL_DECK_FAIL(deck, "dp.mode", "problem %s has no solution to recover",
                   dp_problem_words[s->problem]);
   if (p->mode == DP_RECOVER) TSL_TRY(dp_add_output(problem, &path, "path", ready->path));
+  if (s->best > 1)
+    TSL_TRY(dp_add_output(problem, &alignments, "alignments",
+                          "Alignments, the best first: score, first letter of a and end in a, of "
+                          "b, runs in path."));
   if (p->mode == DP_RECOVER && (p->problem == DP_FOLD || p->problem == DP_PARTITION))
     TSL_TRY(dp_add_output(problem, &text, "structure", "Dots and brackets, a letter each, ASCII."));
   if (p->problem == DP_PARTITION) TSL_TRY(dp_add_partition_outputs(problem));
@@ -94,6 +100,30 @@ done:
   return err;
 }
 
+/** Half of the memory is for the table of the alignments after the best one. */
+static tsl_err check_others(const tsl_deck *deck, const dp_deck *s, const tsl_problem *problem,
+                            dp_params *p) {
+  tsl_err err = TSL_OK;
+  const tsl_device *root = problem->n_devices > 0 ? &problem->devices[0] : NULL;
+  char need[24], have[24];
+  if (s->best <= 1) return TSL_OK;
+  const int64_t bytes = dp_others_bytes(p);
+  if (bytes > p->budget / 2)
+    TSL_DECK_FAIL(deck, "dp.memory",
+                  "%s is too little for best: %lld: rank 0 keeps a table in half of it, and %s is "
+                  "needed",
+                  tsl_bytes_text((double)p->budget, have), (long long)s->best,
+                  tsl_bytes_text(2.0 * (double)bytes, need));
+  if (root != NULL && root->kind == TSL_CPU && root->memory_limit > 0 &&
+      bytes > root->memory_limit / 2)
+    TSL_DECK_FAIL(deck, "dp.best", "rank 0 may use %s of its host, and %s is needed",
+                  tsl_bytes_text((double)root->memory_limit, have),
+                  tsl_bytes_text(2.0 * (double)bytes, need));
+  p->budget -= bytes;
+done:
+  return err;
+}
+
 static tsl_err dp_create(tsl_deck *deck, tsl_problem *problem) {
   tsl_err err = TSL_OK;
   dp_deck s;
@@ -112,6 +142,7 @@ static tsl_err dp_create(tsl_deck *deck, tsl_problem *problem) {
   TSL_TRY(dp_own_create(deck, &s, problem));
   TSL_TRY(dp_ready_of(p)->load(deck, &s, problem));
   TSL_TRY(check_sizes(deck, p));
+  TSL_TRY(check_others(deck, &s, problem, p));
   TSL_TRY(add_outputs(deck, &s, problem));
 done:
   return err;
@@ -164,6 +195,9 @@ static void dp_describe(const tsl_problem *problem, char *text, size_t size) {
     (void)snprintf(text + used, size - (size_t)used, "\n");
     used = (int)strlen(text);
   }
+  if (own->wanted > 1)
+    used += snprintf(text + used, size - (size_t)used,
+                     "rank 0 alone finds the alignments after the best one, after the table\n");
   if (own->again > 0 && !own->attempts.certain)
     (void)snprintf(
         text + used, size - (size_t)used,

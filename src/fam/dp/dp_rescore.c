@@ -34,35 +34,38 @@ static int64_t score_run(const tsl_problem *problem, const int64_t run[2], int64
 }
 
 /** Is what lies before and after the alignment free? LOCAL: all is. */
-static bool ends_are_free(const tsl_problem *problem) {
-  const dp_params *p = dp_params_of(problem);
-  const dp_own *own = dp_own_of(problem);
-  const int64_t left_out[4] = {own->begin[0], p->n - own->end[0], own->begin[1],
-                               p->m - own->end[1]};
+static bool ends_are_free(const dp_params *p, const letters_alignment *al) {
+  const int64_t left_out[4] = {al->begin[0], p->n - al->end[0], al->begin[1], p->m - al->end[1]};
   const bool whole =
-      (own->begin[0] == 0 || own->begin[1] == 0) && (own->end[0] == p->n || own->end[1] == p->m);
+      (al->begin[0] == 0 || al->begin[1] == 0) && (al->end[0] == p->n || al->end[1] == p->m);
   if (p->problem == DP_LOCAL) return true;
   for (int k = 0; k < 4; k++)
     if (left_out[k] != 0 && !(p->free_ends >> k & 1)) return false;
   return whole;
 }
 
-void dp_rescore_alignment(const tsl_problem *problem) {
-  const int64_t goal = *(const int64_t *)problem->fields[DP_GOAL].data;
+/** @return is it one of the sequences, with its value? */
+static bool rescore_one(const tsl_problem *problem, const letters_alignment *al) {
   dp_own *own = dp_own_of(problem);
-  int64_t i = own->begin[0], j = own->begin[1], sum = 0;
+  int64_t i = al->begin[0], j = al->begin[1], sum = 0;
   bool bad = false;
-  for (int64_t k = own->n_steps - 1; k >= 0 && !bad; k--) {
-    const int64_t *run = own->steps[k];
+  for (int64_t k = al->n_steps - 1; k >= 0 && !bad; k--) {
+    const int64_t *run = al->steps[k];
     const int64_t of_a = run[0] != DP_INSERT ? run[1] : 0, of_b = run[0] != DP_DELETE ? run[1] : 0;
-    bad = run[1] < 1 || i + of_a > own->end[0] || j + of_b > own->end[1];
+    bad = run[1] < 1 || i + of_a > al->end[0] || j + of_b > al->end[1];
     if (!bad) sum += score_run(problem, run, i, j, &bad);
     i += of_a, j += of_b;
   }
-  if (bad || i != own->end[0] || j != own->end[1] || !ends_are_free(problem))
+  if (bad || i != al->end[0] || j != al->end[1] || !ends_are_free(dp_params_of(problem), al))
     complain_path(own, "alignment of the sequences");
-  else if (sum != goal)
-    complain(own, (double)sum, (double)goal);
+  else if (sum != al->value)
+    complain(own, (double)sum, (double)al->value);
+  return own->mismatch[0] == '\0';
+}
+
+void dp_rescore_alignment(const tsl_problem *problem) {
+  const dp_own *own = dp_own_of(problem);
+  for (int64_t k = 0; k < own->n_list && rescore_one(problem, &own->list[k]);) k++;
 }
 
 void dp_rescore_lcs(const tsl_problem *problem) {

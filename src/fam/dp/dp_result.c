@@ -48,16 +48,48 @@ static void join_runs(dp_own *own) {
   own->n_steps = kept;
 }
 
-static tsl_err store_path(tsl_problem *problem, const tsl_field_rows *store) {
+/** n steps from the end. */
+static tsl_err store_steps(tsl_problem *problem, const int64_t (*steps)[2], int64_t n,
+                           const tsl_field_rows *store) {
   tsl_err err = TSL_OK;
-  const dp_own *own = dp_own_of(problem);
   int64_t(*forward)[2] = NULL;
-  TSL_TRY(tsl_alloc(own->n_steps, sizeof *forward, "solution", (void **)&forward));
-  for (int64_t k = 0; k < own->n_steps; k++)
-    memcpy(forward[k], own->steps[own->n_steps - 1 - k], sizeof forward[k]);
-  TSL_TRY(store->append(store->state, dp_field(problem, "path"), forward, own->n_steps));
+  TSL_TRY(tsl_alloc(n, sizeof *forward, "solution", (void **)&forward));
+  for (int64_t k = 0; k < n; k++) memcpy(forward[k], steps[n - 1 - k], sizeof forward[k]);
+  TSL_TRY(store->append(store->state, dp_field(problem, "path"), forward, n));
 done:
   tsl_free(forward);
+  return err;
+}
+
+/* ---- alignments */
+
+/** The best one, and as many others as the deck asks for. */
+static tsl_err list_alignments(tsl_problem *problem) {
+  tsl_err err = TSL_OK;
+  dp_own *own = dp_own_of(problem);
+  bool apart = true;
+  TSL_TRY(tsl_alloc(own->wanted, sizeof *own->list, "alignments", (void **)&own->list));
+  own->list[0] = dp_alignment_of(problem);
+  own->n_list = 1;
+  TSL_TRY(dp_others_find(problem, own->list, own->wanted, &own->n_list));
+  if (own->n_list > 1) TSL_TRY(dp_others_check(problem, own->list, own->n_list, &apart));
+  if (!apart)
+    (void)snprintf(own->mismatch, sizeof own->mismatch,
+                   "two alignments have a pair of letters in common, or are not in order");
+done:
+  return err;
+}
+
+static tsl_err store_alignments(tsl_problem *problem, const tsl_field_rows *store) {
+  tsl_err err = TSL_OK;
+  const dp_own *own = dp_own_of(problem);
+  for (const letters_alignment *a = own->list; a < own->list + own->n_list; a++) {
+    const int64_t record[] = {a->value, a->begin[0], a->end[0], a->begin[1], a->end[1], a->n_steps};
+    TSL_TRY(store_steps(problem, a->steps, a->n_steps, store));
+    if (own->wanted > 1 && a->n_steps > 0)
+      TSL_TRY(store->append(store->state, dp_field(problem, "alignments"), record, 1));
+  }
+done:
   return err;
 }
 
@@ -186,10 +218,13 @@ static tsl_err finish_traceback(tsl_problem *problem, const tsl_field_rows *stor
   tsl_err err = TSL_OK;
   const dp_ready *ready = dp_ready_of(dp_params_of(problem));
   dp_own *own = dp_own_of(problem);
-  if (ready->steps == DP_STEPS_RUNS) TSL_TRY(add_boundary(problem));
+  const bool runs = ready->steps == DP_STEPS_RUNS;
+  if (runs) TSL_TRY(add_boundary(problem));
   if (ready->steps != DP_STEPS_PLACES) join_runs(own);
+  if (runs) TSL_TRY(list_alignments(problem));
   ready->rescore(problem);
-  TSL_TRY(store_path(problem, store));
+  TSL_TRY(runs ? store_alignments(problem, store)
+               : store_steps(problem, (const int64_t(*)[2])own->steps, own->n_steps, store));
   if (own->alignment != NULL) (void)tsl_files_lose("dp.alignment", dp_write_alignment(problem));
 done:
   return err;
@@ -274,6 +309,8 @@ tsl_err dp_summary(const tsl_problem *problem, tsl_summary *summary) {
     tsl_summary_add(summary, "first letter of a", (double)own->begin[0], "1");
     tsl_summary_add(summary, "first letter of b", (double)own->begin[1], "1");
   }
+  if (own->wanted > 1 && own->list != NULL)
+    tsl_summary_add(summary, "alignments", (double)own->n_list, "1");
   if (p->free_ends != 0) {
     tsl_summary_add(summary, "end in a", (double)own->end[0], "1");
     tsl_summary_add(summary, "end in b", (double)own->end[1], "1");

@@ -21,6 +21,7 @@ tsl_err dp_own_create(const tsl_deck *deck, const dp_deck *s, tsl_problem *probl
                            tsl_files_write(TSL_FILE_BESIDE, "dp.dot_plot", s->dot_plot)));
   TSL_TRY(tsl_alloc(1, sizeof *own, "solution", (void **)&own));
   own->alphabet = s->alphabet;
+  own->wanted = s->best;
   own->alignment = s->alignment;
   own->structure = s->structure;
   own->dot_plot = s->dot_plot;
@@ -35,7 +36,8 @@ void dp_destroy(tsl_problem *problem) {
   tsl_free(own->lane_end);
   dp_sequence_clear(&own->a);
   dp_sequence_clear(&own->b);
-  TSL_FREE_ALL(own->steps, own->energy, own->sizes, own->needed);
+  for (int64_t k = 1; k < own->n_list; k++) tsl_free((void *)own->list[k].steps);
+  TSL_FREE_ALL(own->list, own->steps, own->energy, own->sizes, own->needed);
   dp_recur_close(&own->recur);
   tsl_free(own);
   problem->own = NULL;

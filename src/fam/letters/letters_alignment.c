@@ -33,6 +33,15 @@ int64_t letters_steps_same(const letters_alignment *a) {
   return steps_but(a, -1) - steps_but(a, LETTERS_SAME);
 }
 
+letters_format_of_alignments letters_alignments_as(const char *name) {
+  static const char *const endings[LETTERS_AS_NONE] = {".sam", ".paf", ".tsv"};
+  const size_t n = strlen(name);
+  int format = 0;
+  while (format < LETTERS_AS_NONE && (n < 5 || strcmp(name + n - 4, endings[format]) != 0))
+    format++;
+  return (letters_format_of_alignments)format;
+}
+
 /* ---- names */
 
 /* Characters that names of references may have; queries may have all but '@'. */

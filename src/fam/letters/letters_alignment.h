@@ -47,6 +47,15 @@ int64_t letters_steps_query(const letters_alignment *a);
 int64_t letters_steps_reference(const letters_alignment *a);
 int64_t letters_steps_same(const letters_alignment *a);
 
+/** What a file of alignments holds, by the ending of its name: .sam, .paf, .tsv. */
+typedef enum letters_format_of_alignments {
+  LETTERS_AS_SAM,
+  LETTERS_AS_PAF,
+  LETTERS_AS_TABLE,
+  LETTERS_AS_NONE /**< any other ending */
+} letters_format_of_alignments;
+letters_format_of_alignments letters_alignments_as(const char *name);
+
 /** The runs, without S; "*" when there are none. */
 void letters_write_cigar(const letters_alignment *a, FILE *file);
 

@@ -135,8 +135,9 @@ typedef struct tri_params {
 
   /* tri_letters.h, else 0: */
   int32_t codes;        /**< letters of the alphabet that occur, at least */
-  int32_t open, extend; /**< GLOBAL, LOCAL: a gap of length g costs open + g extend */
+  int32_t open, extend; /**< of alignments: a gap of length g costs open + g extend */
   int32_t least, most;  /**< likewise: scores of two letters */
+  int32_t x_drop;       /**< EXTENSION, at least 0: see tri_letters.h */
   int32_t similar;      /**< 1: values within workers are scores with their signs changed */
   int32_t aligned;      /**< 1: kept pairs are aligned, tri_traceback.h */
   int64_t longest;      /**< letters of the longest sequence */

@@ -10,16 +10,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *const endings[TRI_N_FORMATS] = {".sam", ".paf", ".tsv"};
-
-/** By the ending of the name; TRI_N_FORMATS: none of them. */
-static int32_t format_of(const char *name) {
-  const size_t n = strlen(name);
-  int32_t format = 0;
-  while (format < TRI_N_FORMATS && (n < 5 || strcmp(name + n - 4, endings[format]) != 0)) format++;
-  return format;
-}
-
 /* ---- the pairs of a part */
 
 int64_t tri_kept_pairs(const tri_params *p, int64_t lo, int64_t hi, const tsl_part *part) {
@@ -76,8 +66,10 @@ static tsl_err check_memory(const tsl_deck *deck, const tsl_problem *problem) {
   const tri_params *p = tri_params_of(problem);
   const tri_sequences s = tri_sequences_of(problem);
   int64_t pairs[2][2] = {{0}};
-  const int64_t most[2] = {largest_table(p, &s, tri_traceback_bytes, pairs[0]),
-                           largest_table(p, &s, tri_traceback_card_bytes, pairs[1])};
+  const bool extension = p->function == TRI_EXTENSION;
+  const int64_t most[2] = {
+      largest_table(p, &s, extension ? tri_extension_bytes : tri_traceback_bytes, pairs[0]),
+      largest_table(p, &s, tri_traceback_card_bytes, pairs[1])};
   for (int r = 0; r < problem->n_devices; r++) {
     const tsl_device *device = &problem->devices[r];
     const bool card = device->kind == TSL_GPU;
@@ -85,11 +77,12 @@ static tsl_err check_memory(const tsl_deck *deck, const tsl_problem *problem) {
     if (device->memory_limit > 0 && bytes > each)
       TSL_DECK_FAIL(deck, "tri.alignment",
                     "the alignment of '%.80s' with '%.80s' takes %lld bytes, and a %s has %lld%s; "
-                    "use %s, or family dp for this pair",
+                    "use %s%s",
                     tri_name_at(problem, true, pair[0]), tri_name_at(problem, !p->two, pair[1]),
                     (long long)bytes, card ? "card" : "thread", (long long)each,
                     card ? " for it beside the sequences" : "",
-                    card ? "sockets, or a larger run.device_memory" : "fewer threads");
+                    card ? "sockets, or a larger run.device_memory" : "fewer threads",
+                    extension ? "" : ", or family dp for this pair");
   }
 done:
   return err;
@@ -101,7 +94,7 @@ static tsl_err check_names(const tsl_deck *deck, const tsl_problem *problem) {
   const tri_own *own = problem->own;
   const tri_params *p = tri_params_of(problem);
   int64_t same[2] = {0};
-  if (own->format != TRI_AS_SAM) return TSL_OK;
+  if (own->format != LETTERS_AS_SAM) return TSL_OK;
   TSL_TRY(letters_sam_same(&own->letters, tri_columns_of(p), same));
   if (same[0] >= 0)
     TSL_DECK_FAIL(
@@ -120,7 +113,7 @@ tsl_err tri_alignment_settle(const tsl_deck *deck, const tri_deck *s, tsl_proble
   tri_own *own = problem->own;
   tri_params *p = problem->params;
   if (s->alignment == NULL) goto done;
-  if (format_of(s->alignment) == TRI_N_FORMATS)
+  if (letters_alignments_as(s->alignment) == LETTERS_AS_NONE)
     TSL_DECK_FAIL(deck, "tri.alignment",
                   "the name must end with .sam, .paf or .tsv, which says what is written");
   TSL_TRY(tsl_deck_blame(deck, "tri.alignment",
@@ -128,7 +121,7 @@ tsl_err tri_alignment_settle(const tsl_deck *deck, const tri_deck *s, tsl_proble
   TSL_TRY(check_memory(deck, problem));
   own->alignment = s->alignment;
   own->alphabet = s->input.alphabet;
-  own->format = format_of(s->alignment);
+  own->format = (int32_t)letters_alignments_as(s->alignment);
   TSL_TRY(check_names(deck, problem));
   p->aligned = 1;
 done:

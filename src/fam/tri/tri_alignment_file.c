@@ -73,9 +73,9 @@ static int64_t score_again(const tsl_problem *problem, const kept *pair, bool *b
     i += of_a, j += of_b;
   }
   *bad = *bad || i != al->end[0] || j != al->end[1];
-  if (p->function != TRI_LOCAL)
-    *bad = *bad || al->begin[0] != 0 || al->begin[1] != 0 || al->end[0] != al->query.n ||
-           al->end[1] != al->reference.n;
+  if (p->function != TRI_LOCAL) *bad = *bad || al->begin[0] != 0 || al->begin[1] != 0;
+  if (p->function != TRI_LOCAL && p->function != TRI_EXTENSION)
+    *bad = *bad || al->end[0] != al->query.n || al->end[1] != al->reference.n;
   return sum;
 }
 
@@ -268,12 +268,12 @@ static void spell(const writer *w, scribe *by, int64_t row, letters_named *query
 static void write_pair(const writer *w, scribe *by, kept *pair, piece *to) {
   const tri_own *own = w->problem->own;
   const letters_alignment *a = &pair->a;
-  if (a->n_steps == 0 && (own->format == TRI_AS_PAF || a->other)) return;
+  if (a->n_steps == 0 && (own->format == LETTERS_AS_PAF || a->other)) return;
   to->alignments += a->n_steps > 0;
-  if (own->format == TRI_AS_SAM) {
+  if (own->format == LETTERS_AS_SAM) {
     if (!a->other) spell(w, by, pair->row, &pair->a.query);
     letters_sam_record(a, to->file);
-  } else if (own->format == TRI_AS_PAF) {
+  } else if (own->format == LETTERS_AS_PAF) {
     letters_paf_record(a, to->file);
   } else {
     letters_table_record(a, to->file);
@@ -331,8 +331,8 @@ static void write_head(writer *w) {
   const tri_params *p = tri_params_of(w->problem);
   const tri_own *own = w->problem->own;
   char numbers[2][NUMBER];
-  if (own->format == TRI_AS_TABLE) letters_table_head(!tri_is_scored(p), w->file);
-  if (own->format != TRI_AS_SAM) return;
+  if (own->format == LETTERS_AS_TABLE) letters_table_head(!tri_is_scored(p), w->file);
+  if (own->format != LETTERS_AS_SAM) return;
   letters_sam_begin(w->file);
   for (int64_t j = 0; j < tri_columns_of(p); j++) {
     const letters_named reference = named(w, false, j, numbers);

@@ -1,5 +1,6 @@
 /* The deck section `tri:`: words, keys, and which key goes with which choice. */
 #include "tri_family.h"
+#include "tri_letters.h"
 
 #include <stddef.h>
 #include <stdio.h>
@@ -32,7 +33,8 @@ static const tsl_key input_keys[] = {
      "The file is a trajectory (XYZ, extended XYZ; XTC, TRR, DCD, PDB, GRO with libchemfiles), of "
      "which these frames are taken: all, FIRST:LAST or FIRST:LAST:STEP, from 1."},
     {"alphabet", TSL_KEY_CHOICE, IN(alphabet), "", 0, 0, letters_alphabet_words, NULL, 0,
-     "Edit, global, local: the letters of a FASTA or FASTQ file, plain or gzip; default dna."},
+     "Edit, global, local, extension: the letters of a FASTA or FASTQ file, plain or gzip; default "
+     "dna."},
     {"packed", TSL_KEY_BOOL, IN(packed), "", 0, 0, NULL, NULL, 0,
      "Jaccard to yule: each number of a row is a byte of eight dimensions, the first the highest "
      "bit, as numpy.packbits has them."},
@@ -90,7 +92,11 @@ const tsl_key tri_keys[] = {
      "haversine."},
     {"scores", TSL_KEY_MAP, AT(scores), "", 0, 0, NULL, letters_scores_bare_keys,
      sizeof(letters_scores_deck),
-     "Global, local: scores and gap costs; default: match 2, mismatch -3, open 5, extend 2."},
+     "Global, local, extension: scores and gap costs; default: match 2, mismatch -3, open 5, "
+     "extend 2."},
+    {"x_drop", TSL_KEY_INT, AT(x_drop), "", 0, TRI_MAX_DROP, NULL, NULL, 0,
+     "Extension: cells whose score is so much less than the best before their antidiagonal, and "
+     "more, are dropped; default: none are."},
     {"tsv", TSL_KEY_TEXT, AT(tsv), "", 0, 0, NULL, NULL, 0,
      "Sequences, outputs topk, threshold, paired, components, dbscan: file for the result with "
      "their names, a table with tabs; relative to the working folder."},
@@ -193,7 +199,7 @@ const tsl_key tri_keys[] = {
 #define LETTERS (0u TRI_LETTER_LIST(IF_LETTERS))
 #define IF_TRUTHS(NAME, ...) | F(NAME)
 #define TRUTHS (0u TRI_TRUTH_LIST(IF_TRUTHS))
-#define SCORED (F(GLOBAL) | F(LOCAL))
+#define SCORED (LETTERS & ~F(EDIT))
 #define SPHERES (0u TRI_PAIR_LIST(IF_SPHERE))
 #define TERMS (0u TRI_PAIR_LIST(IF_TERMS))
 #define RADII (0u TRI_PAIR_LIST(IF_RADIUS))
@@ -255,6 +261,7 @@ static const use uses[] = {
     {"tri.scores.open", ANY, SCORED, ANY, TSL_KEY_INT, AT(scores.open), LETTERS_OPEN},
     {"tri.scores.extend", ANY, SCORED, ANY, TSL_KEY_INT, AT(scores.extend), LETTERS_EXTEND},
     {"tri.scores.matrix", ANY, SCORED, ANY, TSL_KEY_TEXT, 0, 0},
+    {"tri.x_drop", ANY, F(EXTENSION), ANY, TSL_KEY_INT, AT(x_drop), TRI_NO_DROP},
     {"tri.input.alphabet", ANY, LETTERS, POINTS_ANY_FILE, TSL_KEY_CHOICE, AT(input.alphabet),
      LETTERS_DNA},
     {"tri.input.packed", ANY, TRUTHS, POINTS_ANY_FILE, TSL_KEY_TEXT, 0, 0},

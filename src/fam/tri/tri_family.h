@@ -35,7 +35,7 @@ typedef struct tri_deck {
   int32_t output, precision, search, map, block;
   int64_t cdp_cutoff;
   double cdp_depth;
-  int64_t k, bins, min_samples;
+  int64_t k, bins, min_samples, x_drop;
   double threshold, sphere_radius, softening, constant, radius, mass;
   tsl_reals range, box, edges, range_2;
   int32_t spacing, axes, estimator, resampling;
@@ -79,9 +79,6 @@ typedef struct tri_total {
   double points, weight, square; /**< their number, sum of weights and of the squares of these */
 } tri_total;
 
-/** What a file of alignments holds, by the ending of its name. */
-typedef enum tri_format { TRI_AS_SAM, TRI_AS_PAF, TRI_AS_TABLE, TRI_N_FORMATS } tri_format;
-
 /** What the root keeps of a problem; problem->own. */
 typedef struct tri_own {
   char text[TRI_TEXT];     /**< how the points came about */
@@ -101,7 +98,7 @@ typedef struct tri_own {
   int64_t *row;        /**< between: points of the input, those of the other kind first; or NULL */
   char *tsv;           /**< file for a table with the names of sequences, of the deck; or NULL */
   char *alignment;     /**< file for alignments, of the deck; or NULL */
-  int32_t format;      /**< tri_format of that file */
+  int32_t format;      /**< letters_format_of_alignments of that file */
   int32_t alphabet;    /**< letters_alphabet, of sequences */
   int64_t alignments;  /**< that were written */
   char mismatch[256];  /**< the first one whose score is not the value; empty */

@@ -105,7 +105,9 @@ typedef enum tri_unit {
   X(GLOBAL, global, TRI_OF_LETTERS, TRI_NO_EXTRA, TRI_TERMS, TRI_UNITLESS, 0, 640,             \
     "score of the global alignment")                                                           \
   X(LOCAL, local, TRI_OF_LETTERS, TRI_NO_EXTRA, TRI_TERMS, TRI_UNITLESS, 0, 704,               \
-    "score of the best local alignment")
+    "score of the best local alignment")                                                       \
+  X(EXTENSION, extension, TRI_OF_LETTERS, TRI_NO_EXTRA, TRI_TERMS, TRI_UNITLESS, 0, 704,       \
+    "score of the best extension")
 
 /** Functions of points that decks name. */
 #define TRI_NAMED_LIST(X) \

@@ -4,6 +4,7 @@
 #include "integers.h"
 #include "tri_family.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -27,7 +28,7 @@ tsl_err tri_letters_settle(const tsl_deck *deck, const tri_deck *s) {
   if (s->input.points.file == NULL)
     TSL_DECK_FAIL(deck, section, "function %s needs input.file, sequences as FASTA or FASTQ",
                   tri_choice_words[s->function.name]);
-  const bool scored = tri_deck_function(s) == TRI_GLOBAL || tri_deck_function(s) == TRI_LOCAL;
+  const bool scored = tri_deck_function(s) != TRI_EDIT;
   const uint32_t of_distances =
       TRI_BIT(MINIMUM) | TRI_BIT(MAXIMUM) | TRI_BIT(DBSCAN) | TRI_BIT(LINKAGE);
   if (scored && (of_distances >> s->output & 1) != 0)
@@ -102,15 +103,25 @@ static double letters_before(const tri_params *p, const tri_sequences *s, int64_
   return (double)(s->starts[p->first + i] - s->starts[p->first]);
 }
 
+/** EXTENSION: diagonals beside one without differences that are not dropped. */
+static double diagonals(const tri_params *p) {
+  const double each = p->extend + tsl_max(p->most, 1) / 2.0; /* to go on, and not to go along */
+  return 1 + 2 * (double)p->x_drop / each;
+}
+
 /** Cells of the tables of row i with its columns, in words of 64, and so much for each pair. */
 static double row_work(const tri_params *p, const tri_sequences *s, int64_t i) {
   const double a_pair = 4, word = 64;
   const double own = (double)tri_sequence_length(s, p->first + i);
   int64_t lo, hi;
   tri_row_span(p, i, &lo, &hi);
+  const double n = (double)(hi - lo);
   const double columns = p->two ? (double)(s->starts[hi] - s->starts[lo])
                                 : letters_before(p, s, hi) - letters_before(p, s, lo);
-  return own * columns / word + a_pair * (double)(hi - lo);
+  double cells = own * columns;
+  if (p->function == TRI_EXTENSION && n > 0)
+    cells = fmin(cells, fmin(own * n, columns) * diagonals(p));
+  return cells / word + a_pair * n;
 }
 
 static tsl_err set_work(const tri_params *p, const tri_sequences *s, double **work) {
@@ -164,7 +175,7 @@ static tsl_err add_scores(const tsl_deck *deck, const tri_deck *s, const letters
     TSL_TRY(check_known(deck, s, set, problem->fields[TRI_LETTERS].data, matrix, known));
   TSL_TRY(tri_add_hidden(problem, "scores", "Scores of a row's letter with a column's.", TSL_I32,
                          codes * codes, 1, &field));
-  p->open = scores.open, p->extend = scores.extend;
+  p->open = scores.open, p->extend = scores.extend, p->x_drop = (int32_t)s->x_drop;
   for (int64_t a = 0; a < codes; a++)
     for (int64_t b = 0; b < codes; b++) {
       ((int32_t *)field->data)[a * codes + b] = scores.s[a][b];
@@ -173,6 +184,19 @@ static tsl_err add_scores(const tsl_deck *deck, const tri_deck *s, const letters
     }
 done:
   tsl_free(matrix);
+  return err;
+}
+
+/** Extensions are computed on sockets. */
+static tsl_err check_devices(const tsl_deck *deck, const tsl_problem *problem) {
+  tsl_err err = TSL_OK;
+  for (int r = 0; r < problem->n_devices; r++)
+    if (tri_params_of(problem)->function == TRI_EXTENSION && problem->devices[r].kind == TSL_GPU)
+      TSL_DECK_FAIL(deck, "tri.function",
+                    "extension is computed on sockets only, and rank %d has a card; use "
+                    "run.device: cpu",
+                    r);
+done:
   return err;
 }
 
@@ -223,6 +247,7 @@ tsl_err tri_letters_add(const tsl_deck *deck, const tri_deck *s, tri_points *poi
   TSL_TRY(add_sequences(points, problem));
   TSL_TRY(add_scores(deck, s, &points->letters, problem));
   if (!tri_of_letters(p)) goto done;
+  TSL_TRY(check_devices(deck, problem));
   TSL_TRY(check_longest(deck, p));
   set_similar(p);
   const tri_sequences sequences = tri_sequences_of(problem);

@@ -4,9 +4,16 @@
  *   TRI_LETTERS  IN  u8 [letters]  codes, 0..params.codes - 1, sequence after sequence by place
  *   TRI_STARTS   IN  i64 [n_pad + 1] or [0]  where the sequence of each place begins; those of the
  *                padding are empty
- *   TRI_SCORES   IN  i32 [codes][codes] or [0]  GLOBAL, LOCAL: of a row's letter with a column's
+ *   TRI_SCORES   IN  i32 [codes][codes] or [0]  of alignments: a row's letter with a column's
  *
  * GLOBAL is Needleman and Wunsch's, LOCAL Smith and Waterman's score with affine gaps (Gotoh 1982).
+ *
+ * EXTENSION begins at the first letters of both sequences and ends in the best cell, the one of the
+ * smallest row, then column. Cell (i, j) lies on antidiagonal i + j; (0, 0) has 0. A cell whose
+ * value is less than T - x_drop is dropped: its value and the gaps that end in it are minus
+ * infinity for all others. T is the largest value of all antidiagonals before its own (Zhang,
+ * Schwartz, Wagner and Miller 2000, J. Comput. Biol. 7, 203, section 2; of whole letters, without
+ * their points half way between two). What is dropped follows from the sequences alone.
  * Scores tell how similar two sequences are. Where an output keeps near pairs, those of high scores
  * are kept: workers compute with the signs changed (params.similar), and tri_restore_signs() puts
  * them right in what they hand over.
@@ -25,13 +32,15 @@ static inline bool tri_of_letters(const tri_params *p) {
 
 /** Scores of alignments? */
 static inline bool tri_is_scored(const tri_params *p) {
-  return p->function == TRI_GLOBAL || p->function == TRI_LOCAL;
+  return tri_of_letters(p) && p->function != TRI_EDIT;
 }
 
 enum {
-  TRI_LETTERS_SCORED = 32,  /**< most codes of GLOBAL and LOCAL */
-  TRI_NARROW_MOST = 15000,  /**< no value of a table of 16 bits is larger in size */
-  TRI_NARROW_MINUS = -16384 /**< but minus infinity, which may be lowered once */
+  TRI_LETTERS_SCORED = 32,   /**< most codes of what has scores */
+  TRI_NARROW_MOST = 15000,   /**< no value of a table of 16 bits is larger in size */
+  TRI_NARROW_MINUS = -16384, /**< but minus infinity, which may be lowered once */
+  TRI_MAX_DROP = 1000000000, /**< x_drop, where cells are dropped */
+  TRI_NO_DROP = INT32_MAX    /**< and where none are */
 };
 
 /** Are the values of tables of m x n letters, and all on the way to them, at most so large in size?

@@ -418,15 +418,17 @@ static void tri_signature(const tsl_problem *problem, char text[96]) {
                    (long long)p->frames_pairs, p->frames_format);
     return;
   }
-  const int used =
+  int used =
       snprintf(text, 96, "%s %s %s d%lld k%lld b%d %s%d%s%s%s", tri_function_words[p->function],
                tri_output_words[p->output], tsl_type_name((tsl_type)p->type), (long long)p->d,
                (long long)p->k, p->bins, tri_map_words[p->map], p->block, p->near ? " near" : "",
                p->two ? " two" : "", tri_has_cells(p) ? " cells" : "");
   if (p->block_rows > 0) (void)snprintf(text + used, 96 - (size_t)used, "x%d", p->block_rows);
   if (tri_of_letters(p))
-    (void)snprintf(text + used, 96 - (size_t)used, " l%lld%s", (long long)p->longest,
-                   p->aligned ? " aligned" : "");
+    used += snprintf(text + used, 96 - (size_t)used, " l%lld%s", (long long)p->longest,
+                     p->aligned ? " aligned" : "");
+  if (p->function == TRI_EXTENSION)
+    (void)snprintf(text + used, 96 - (size_t)used, " x%d", p->x_drop);
   if (p->output == TRI_SUM || tri_is_equation(p))
     (void)snprintf(text + used, 96 - (size_t)used, " %08x v%d", (unsigned)p->equation,
                    p->n_vectors);

@@ -13,6 +13,9 @@
  * warp has a pair and keeps half a byte for each cell: its lanes have neighbouring columns, each a
  * row behind the lane before.
  *
+ * Of EXTENSION the strips are of antidiagonals (i + j), a byte for each cell that is computed, on
+ * sockets alone.
+ *
  * Of equally good alignments the one of family dp is taken: from the end pair, left, up, a gap
  * opened rather than extended; LOCAL ends in the best cell of the smallest row, then column.
  */
@@ -20,6 +23,8 @@
 #define TSL_FAM_TRI_TRACEBACK_H
 
 #include "tri.h"
+
+#include <math.h>
 
 TSL_C_BEGIN
 
@@ -65,6 +70,20 @@ static inline int64_t tri_traceback_bytes(int64_t n, int64_t m) {
                                ? (int64_t)TRI_TRACEBACK_TOGETHER
                                : TRI_TRACEBACK_CELL * n * m;
   return together + (rows + 8 * (strips + 4)) * (m + 1);
+}
+
+/** EXTENSION: bytes of the directions of a strip, an antidiagonal or more; the cells that are kept
+ *  before strips take no more. */
+static inline int64_t tri_extension_strip(int64_t n, int64_t m) {
+  const int64_t width = (n < m ? n : m) + 1;
+  const int64_t strip = 8 * width * (int64_t)ceil(sqrt((double)(n + m + 1)));
+  return strip > TRI_TRACEBACK_BYTES ? strip : (int64_t)TRI_TRACEBACK_BYTES;
+}
+
+/** Bytes that a thread needs for one pair: strips, and for each letter the lines of strips, seven
+ *  cells and the letter itself. */
+static inline int64_t tri_extension_bytes(int64_t n, int64_t m) {
+  return 2 * tri_extension_strip(n, m) + (16 + 7 * 4 + 2) * (n + m + 1);
 }
 
 /** The table of a warp: strips of 32 x `each` columns, whose directions are `words` words of a lane
