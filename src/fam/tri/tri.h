@@ -115,7 +115,10 @@ typedef struct tri_params {
   int64_t d_read;    /**< dimensions of the input points */
   int64_t k; /**< TOPK: neighbours per row, <= n - 1; MINIMUM: 1, LINKAGE: 1; DBSCAN: neighbours
                 that make a core point, may exceed n - 1 */
-  double threshold; /**< THRESHOLD, DEGREE, CSR, COMPONENTS, DBSCAN: largest value kept */
+  double threshold; /**< THRESHOLD, DEGREE, CSR, COMPONENTS, DBSCAN: largest value kept, of those
+                       that workers have */
+  int32_t similar;  /**< 1: tri_is_similarity and the output keeps near pairs, those of large
+                       values: workers have them with their signs changed (tri_restore_signs) */
   int32_t axes;     /**< HISTOGRAM: tri_axes */
   int32_t bins_2;   /**< HISTOGRAM: bins of the second axis, 0: there is none */
   int32_t classes;  /**< HISTOGRAM: of points; 0: all are alike */
@@ -128,7 +131,7 @@ typedef struct tri_params {
   double range_lo;  /**< HISTOGRAM: first edge */
   double range_hi;  /**< HISTOGRAM: last edge, not included */
   double box[3];    /**< EUCLIDEAN_PERIODIC: period per dimension */
-  double scale;     /**< HAVERSINE: sphere radius */
+  double scale;     /**< HAVERSINE: sphere radius; see the finishes in tri_pairs_body.h */
   double softening; /**< GRAVITY: Plummer softening length eps */
   double constant;  /**< GRAVITY: G */
   double mass;      /**< GRAVITY: the mass when all are equal, else 0 */
@@ -137,7 +140,6 @@ typedef struct tri_params {
   int32_t codes;        /**< letters of the alphabet that occur, at least */
   int32_t open, extend; /**< GLOBAL, LOCAL: a gap of length g costs open + g extend */
   int32_t least, most;  /**< likewise: scores of two letters */
-  int32_t similar;      /**< 1: values within workers are scores with their signs changed */
   int32_t aligned;      /**< 1: kept pairs are aligned, tri_traceback.h */
   int64_t longest;      /**< letters of the longest sequence */
 
@@ -151,6 +153,11 @@ typedef struct tri_params {
 /** A function of TRI_TERM_LIST? */
 static inline bool tri_is_terms(const tri_params *p) {
   return tri_abouts[p->function].sum >= TRI_TERMS;
+}
+
+/** Values tell how similar points are: scores of alignments, inner products? */
+static inline bool tri_is_similarity(const tri_params *p) {
+  return tri_abouts[p->function].sum == TRI_SIMILAR;
 }
 
 /**
@@ -289,6 +296,10 @@ static inline void tri_row_span(const tri_params *p, int64_t i, int64_t *lo, int
  * largest are near 1: exact, and r^-3 stays in range whatever units the points have. fp64: 0 and 0.
  */
 void tri_gravity_units(const tsl_problem *problem, int *length, int *weight);
+
+/** Values that are handed over with params.similar: of topk in slabs of TRI_OUT_2, of threshold and
+ *  csr in lists. */
+void tri_restore_signs(const tri_params *p, const tsl_unit *unit, tsl_part *part);
 
 /** How many of n units, from the first on, are neighbours: together one range of rows, and their
  *  slabs one. n >= 1 */

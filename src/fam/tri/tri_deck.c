@@ -74,9 +74,9 @@ static const tsl_key between_keys[] = {
 const tsl_key tri_keys[] = {
     {"function", TSL_KEY_MAP, AT(function), NULL, 0, 0, tri_choice_words, tri_function_keys,
      sizeof(tri_function_deck),
-     "Value of a pair: a distance, the gap between spheres (overlap), gravity; of sequences of "
-     "letters the edit distance, or an alignment's score; or an equation, a map with the keys "
-     "below."},
+     "Value of a pair: a distance, the inner product, the gap between spheres (overlap), gravity; "
+     "of sequences of letters the edit distance, or an alignment's score; or an equation, a map "
+     "with the keys below."},
     {"output", TSL_KEY_CHOICE, AT(output), NULL, 0, 0, tri_output_words, NULL, 0,
      "What is kept: every value (condensed, square), those within a threshold (threshold, csr), "
      "the nearest (topk), a histogram, forces; of each point the number of others within a "
@@ -112,9 +112,8 @@ const tsl_key tri_keys[] = {
     {"self", TSL_KEY_BOOL, AT(self), "", 0, 0, NULL, NULL, 0,
      "Output histogram with other: count the pairs within each set, too, as those of two kinds."},
     {"threshold", TSL_KEY_REAL, AT(threshold), "", 0, 0, NULL, NULL, 0,
-     "Outputs threshold, degree, csr, components, dbscan: largest value that counts, in the "
-     "values' "
-     "unit; overlap: default 0 (touching)."},
+     "Outputs threshold, degree, csr, components, dbscan: largest value that counts, of scores and "
+     "inner products the smallest, in the values' unit; overlap: default 0 (touching)."},
     {"atom_pairs", TSL_KEY_TEXT, AT(atom_pairs), "", 0, 0, NULL, NULL, 0,
      "Output threshold of frames: text with two numbers of atoms, from 0, in each line; the "
      "distances of these pairs, and which are contacts, instead of the number of all pairs."},

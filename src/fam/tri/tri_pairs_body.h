@@ -103,9 +103,13 @@ TSL_FN R TRI_(tri_step_hamming)(R acc, R a, R b, R box) {
   (void)box;
   return acc + (a != b ? (R)1 : (R)0);
 }
+TSL_FN R TRI_(tri_step_inner)(R acc, R a, R b, R box) {
+  (void)box;
+  return TRI_FMA(a, b, acc);
+}
 
 /* ---- finishes: ei, ej = extra numbers of the points; scale = sphere radius of haversine, order of
- * minkowski, number of coordinates where a mean is taken of them */
+ * minkowski, sign of inner, number of coordinates where a mean is taken of them */
 
 TSL_FN R TRI_(tri_finish_euclidean)(R acc, R ei, R ej, R scale) {
   (void)ei, (void)ej, (void)scale;
@@ -191,6 +195,11 @@ TSL_FN R TRI_(tri_finish_jensenshannon)(R acc, R ei, R ej, R scale) {
 TSL_FN R TRI_(tri_finish_hamming)(R acc, R ei, R ej, R scale) {
   (void)ei, (void)ej;
   return TRI_(tri_ratio)(acc, scale);
+}
+/** sign: 1, or -1 where small values are looked for; 0 is +0. */
+TSL_FN R TRI_(tri_finish_inner)(R acc, R ei, R ej, R sign) {
+  (void)ei, (void)ej;
+  return TRI_FMA(acc, sign, (R)0);
 }
 /* Of truths: ei and ej are true, both of them `both`; scale: number of coordinates. */
 

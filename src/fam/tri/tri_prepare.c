@@ -210,14 +210,14 @@ done:
   return err;
 }
 
-/** Largest extent of the cloud along dimension k. */
-static double extent(const tri_points *points, int64_t k) {
+/** Extent of the cloud along dimension k, or the largest size of its coordinates. */
+static double extent(const tri_points *points, int64_t k, bool sizes) {
   double least = INFINITY, most = -INFINITY;
   for (int64_t i = 0; i < points->table.n; i++) {
     const double x = points->table.values[i * points->table.columns + k];
     least = fmin(least, x), most = fmax(most, x);
   }
-  return most - least;
+  return sizes ? fmax(most, -least) : most - least;
 }
 
 /**
@@ -235,25 +235,25 @@ static double least_extent(const tri_params *p) {
 static tsl_err check_extent(const tri_preparing *c) {
   tsl_err err = TSL_OK;
   const tri_params *p = c->p;
-  const bool single = p->type == TSL_F32;
+  const bool single = p->type == TSL_F32, sizes = p->function == TRI_INNER;
   const bool squares = tri_abouts[p->function].sum != TRI_LENGTHS;
   const char *name = single ? "fp32" : "fp64";
   const double limit = (single ? FLT_MAX : DBL_MAX) / 4; /* room for rounding and radii */
   double sum = 0, most = 0;
-  if (tri_abouts[p->function].prepare != TRI_RAW) goto done;
+  if (tri_abouts[p->function].prepare != TRI_RAW && !sizes) goto done;
   for (int64_t k = 0; k < p->d_read && c->points->table.n > 0; k++) {
-    const double e = extent(c->points, k);
+    const double e = extent(c->points, k, sizes);
     sum += squares ? e * e : e;
     most = fmax(most, e);
   }
   if (!(sum <= limit))
-    TSL_DECK_FAIL(c->deck, c->path, "the points are so far apart that values overflow %s; use %s",
-                  name, single ? "precision: fp64" : "a larger unit of length");
+    TSL_DECK_FAIL(c->deck, c->path, "%s that values overflow %s; use %s",
+                  sizes ? "coordinates are so large" : "the points are so far apart", name,
+                  single ? "precision: fp64" : "a larger unit of length");
   if (most > 0 && most < least_extent(p))
-    TSL_DECK_FAIL(
-        c->deck, c->path,
-        "the points are so close together, all within %g, that values underflow %s; use %s", most,
-        name, single ? "precision: fp64" : "a smaller unit of length");
+    TSL_DECK_FAIL(c->deck, c->path, "%s, all within %g, that values underflow %s; use %s",
+                  sizes ? "coordinates are so small" : "the points are so close together", most,
+                  name, single ? "precision: fp64" : "a smaller unit of length");
 done:
   return err;
 }
