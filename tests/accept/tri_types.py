@@ -9,7 +9,9 @@ dimension, of the sum of the sizes of the products.
 """
 import harness
 from harness import check, h5py, np
+from scipy.cluster.hierarchy import linkage
 from scipy.sparse.csgraph import connected_components
+from scipy.spatial.distance import cdist, pdist
 
 FUNCTIONS = ["inner"]
 U = {"fp32": 2.0**-24, "fp64": 2.0**-53}
@@ -120,6 +122,70 @@ def inner_refused_case():
     refused(np.where(x == 2, np.nan, x), ["x.npy", "row", "column"])
 
 
+# ----------------------------------------------------------------- categories
+
+
+def categories(n, d, dtype, seed):
+    """Whole numbers over the range of a type, many of them equal or 0, some points twice, one of zeros."""
+    rng, about = np.random.default_rng(seed), np.iinfo(dtype)
+    few = np.array([0, 0, 1, 2, about.min, about.max, about.max - 1], dtype)
+    x = np.where(rng.random((n, d)) < 0.7, rng.choice(few, (n, d)), rng.integers(about.min, about.max, (n, d), dtype))
+    x[n // 2], x[n - 1] = x[0], 0
+    return x
+
+
+def categories_case(function, n, d, dtype, precision, ranks):
+    """Shares of exact counts: scipy's to the last bit, in all outputs that look at values."""
+    x, y = categories(n, d, dtype, 8), categories(n + 3, d, dtype, 9)
+    v, t = pdist(x, function), cdist(x, y, function)
+    v, t = np.nan_to_num(v).astype(TYPE[precision]), np.nan_to_num(t).astype(TYPE[precision])
+    same(run(function, x, precision, ranks=ranks)["distances"], v, "condensed")
+    same(run(function, x, precision, other=y, ranks=ranks)["distances"], t, "two sets")
+    order = np.argsort(t, axis=1, kind="stable")[:, :5]
+    got = run(function, x, precision, "topk", y, ranks, k=5)
+    same(got["neighbours"], order, "neighbours")
+    same(got["values"], np.take_along_axis(t, order, 1), "values")
+    cut = float(np.median(v))
+    got = run(function, x, precision, "threshold", ranks=ranks, threshold=cut)
+    i, j = np.triu_indices(n, 1)
+    same(got["pairs"], np.column_stack([i, j])[v <= cut], "pairs")
+    same(got["values"], v[v <= cut], "values within")
+    tree = run(function, x, precision, "linkage", ranks=ranks)["linkage"]
+    same(tree[:, 2], linkage(v.astype(float), "single")[:, 2], "linkage")
+
+
+def sources_case(function):
+    """The same bytes as NPY in both orders, as HDF5, as text."""
+    x = categories(23, 9, np.uint8, 10)
+    wanted = pdist(x, function)
+    np.save(suite.path("f.npy"), np.asfortranarray(x))
+    with h5py.File(suite.path("x.h5"), "w") as file:
+        file["x"] = x
+    np.savetxt(suite.path("x.csv"), x, "%d", ",")
+    for source in ({"file": "f.npy"}, {"file": "x.h5", "dataset": "x"}, {"file": "x.csv"}):
+        same(run(function, x, source=source)["distances"], wanted, str(source))
+
+
+def truths_case(precision):
+    """One number that is no truth changes jaccard's value as scipy has it, and only of its own pairs."""
+    x = (np.random.default_rng(11).random((30, 70)) < 0.5).astype(float)
+    x[4, 7] = 1
+    for number in (1, 2, -1, 0.5):
+        x[4, 7] = number
+        same(run("jaccard", x, precision)["distances"], pdist(x, "jaccard").astype(TYPE[precision]), f"{number}")
+
+
+def categories_refused_case():
+    x = categories(12, 3, np.int64, 12) >> 10
+    x[3, 1] = 2**24 + 1
+    for function in ("hamming", "jaccard"):
+        refused(x, ["tri.input.file", "whole number", "fp64"], function=function)
+        refused(np.array([[0], [2**24], [2**24 + 1]]), ["point 2", "16777217"], function=function)
+    refused(np.full((3, 4096), 2), ["tri.precision", "4095", "4096", "fp64"], function="jaccard")
+    same(run("jaccard", np.vstack([np.full((2, 4095), 2), np.full((1, 4095), 3)]), "fp32")["distances"], [0, 1, 1], "d")
+    refused(np.array([[1, 2**53 + 1]]), ["x.npy", "row 0", "column 1", "double"], function="hamming")
+
+
 if __name__ == "__main__":
     suite = harness.Suite(__doc__, jobs=3)
     for turn, (n, d) in enumerate([(37, 1), (50, 3), (41, 5), (130, 17), (90, 301), (2, 4)]):
@@ -133,4 +199,16 @@ if __name__ == "__main__":
     for turn, (n, d, cut) in enumerate([(60, 2, 12), (61, 7, 0), (64, 16, -20.5)]):
         suite.case(f"inner cut {n} {d} {cut}", cut_case, n, d, cut, ("fp32", "fp64")[turn % 2], 1 + turn % 3)
     suite.case("inner refused", inner_refused_case)
+    for turn, (n, d) in enumerate([(37, 1), (50, 3), (41, 16), (60, 133), (45, 1025)]):
+        for k, function in enumerate(("hamming", "jaccard")):
+            dtype = (np.uint8, np.int8, np.int16, np.uint16)[(turn + k) % 4]
+            each = ("fp32", "fp64")[(turn + k) % 2]
+            suite.case(f"{function} {n} {d} {dtype.__name__}", categories_case, function, n, d, dtype, each,
+                       1 + (turn + k) % 3)
+    suite.case("hamming int32", categories_case, "hamming", 40, 6, np.int32, "fp64", 2)
+    for function in ("hamming", "jaccard"):
+        suite.case(f"{function} sources", sources_case, function)
+    for each in ("fp32", "fp64"):
+        suite.case(f"jaccard, one number, {each}", truths_case, each)
+    suite.case("categories refused", categories_refused_case)
     suite.end()

@@ -1,6 +1,6 @@
 /* Bodies of tri_pairs.h for one type; included once for float and once for double. No guard:
- * the includer sets TRI_REAL, TRI_(name), TRI_ABS, TRI_FMA, TRI_SQRT, TRI_EPSILON, TRI_ASIN_P; the
- * end unsets them. */
+ * the includer sets TRI_REAL, TRI_(name), TRI_ABS, TRI_FMA, TRI_SQRT, TRI_EPSILON, TRI_TALLY,
+ * TRI_ASIN_P; the end unsets them. */
 
 #define R TRI_REAL
 
@@ -102,6 +102,11 @@ TSL_FN R TRI_(tri_step_jensenshannon)(R acc, R a, R b, R box) {
 TSL_FN R TRI_(tri_step_hamming)(R acc, R a, R b, R box) {
   (void)box;
   return acc + (a != b ? (R)1 : (R)0);
+}
+/** How many coordinates differ, plus TRI_TALLY for each two that are equal and not 0. */
+TSL_FN R TRI_(tri_step_jaccard_numbers)(R acc, R a, R b, R box) {
+  (void)box;
+  return acc + (a != b ? (R)1 : a != (R)0 ? TRI_TALLY : (R)0);
 }
 TSL_FN R TRI_(tri_step_inner)(R acc, R a, R b, R box) {
   (void)box;
@@ -212,6 +217,13 @@ TSL_FN R TRI_(tri_finish_jaccard)(R both, R ei, R ej, R scale) {
   const R differ = TRI_(tri_differ)(both, ei, ej);
   return TRI_(tri_ratio)(differ, both + differ);
 }
+/** Of the coordinates that are not both 0 the share that differ. */
+TSL_FN R TRI_(tri_finish_jaccard_numbers)(R acc, R ei, R ej, R scale) {
+  (void)ei, (void)ej, (void)scale;
+  const R equal = (R)(int32_t)(acc * ((R)1 / TRI_TALLY));
+  const R differ = acc - equal * TRI_TALLY;
+  return TRI_(tri_ratio)(differ, equal + differ);
+}
 TSL_FN R TRI_(tri_finish_dice)(R both, R ei, R ej, R scale) {
   (void)scale;
   return TRI_(tri_ratio)(TRI_(tri_differ)(both, ei, ej), ei + ej);
@@ -311,4 +323,5 @@ TSL_FN R TRI_(tri_apart)(const R *x, int64_t ld, int d, const R *box, bool wrapp
 #undef TRI_FMA
 #undef TRI_SQRT
 #undef TRI_EPSILON
+#undef TRI_TALLY
 #undef TRI_ASIN_P

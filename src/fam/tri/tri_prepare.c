@@ -187,6 +187,20 @@ done:
   return err;
 }
 
+/** Whole numbers that are only compared must not become equal by rounding. */
+static tsl_err check_categories(const tri_preparing *c, int64_t row, const double *x) {
+  tsl_err err = TSL_OK;
+  if (c->p->function != TRI_HAMMING && c->p->function != TRI_JACCARD_NUMBERS) goto done;
+  for (int64_t k = 0; k < c->p->d; k++)
+    if (x[k] == floor(x[k]) && x[k] != tri_rounded(c->p, x[k]))
+      TSL_DECK_FAIL(c->deck, tri_blamed(c, row),
+                    "point %lld (from 0): %.17g is a whole number that fp32 does not have, so that "
+                    "others may seem equal; use precision: fp64",
+                    tri_numbered(c, row), x[k]);
+done:
+  return err;
+}
+
 static tsl_err store_points(const tri_preparing *c, tri_rounding *rounding, void *data) {
   tsl_err err = TSL_OK;
   const tri_params *p = c->p;
@@ -198,6 +212,7 @@ static tsl_err store_points(const tri_preparing *c, tri_rounding *rounding, void
     TSL_TRY(tri_prepare_point(c, i, x));
     for (int64_t k = 0; k < p->d; k++) x[k] -= rounding->origin[k];
     TSL_TRY(check_row(c, i, x, p->d));
+    TSL_TRY(check_categories(c, i, x));
     for (int64_t k = 0; k < p->d; k++) {
       tri_prepare_put(p, data, k * p->n_pad + place, x[k]);
       moved += (x[k] - tri_rounded(p, x[k])) * (x[k] - tri_rounded(p, x[k]));
