@@ -186,6 +186,122 @@ def categories_refused_case():
     refused(np.array([[1, 2**53 + 1]]), ["x.npy", "row 0", "column 1", "double"], function="hamming")
 
 
+# ---------------------------------------------------------------- short types
+
+
+def all_of(name):
+    """All finite numbers of a type that are not negative, ascending: number k has the bits k."""
+    if name == "fp16":
+        return np.arange(0x7c00, dtype=np.uint16).view(np.float16).astype(float)
+    return (np.arange(0x7f80, dtype=np.uint32) << 16).view(np.float32).astype(float)
+
+
+def rounded(x, name):
+    """The nearest of all numbers, of two the one with even bits."""
+    table = all_of(name)
+    above = np.clip(np.searchsorted(table, np.abs(x)), 1, len(table) - 1)
+    low, high = np.abs(x) - table[above - 1], table[above] - np.abs(x)
+    return np.copysign(table[np.where((low < high) | ((low == high) & (above % 2 == 1)), above - 1, above)], x)
+
+
+def hard_numbers(name, n, d, seed):
+    """Reals, numbers halfway between two of the type and beside these, small and large ones."""
+    rng, table = np.random.default_rng(seed), all_of(name)
+    k = rng.integers(0, len(table) - 1, (5, n, d))
+    half = (table[k[0]] + table[k[0] + 1]) / 2
+    kinds = np.stack([rng.normal(size=(n, d)), half, half * (1 + 2.0**-40), half * (1 - 2.0**-40), table[k[1]]])
+    x = kinds[rng.integers(0, 5, (n, d)), np.arange(n)[:, None], np.arange(d)] * rng.choice([-1, 1], (n, d))
+    x = np.where(np.abs(x) < (1e4 if name == "fp16" else 1e15), x, rng.normal(size=(n, d)))
+    x[0, :2] = (65504, 2.0**-25) if name == "fp16" else (1 + 2.0**-8 + 2.0**-40, 2.0**-134 * 1.5)
+    return x
+
+
+def short_case(name, function, output, ranks, **keys):
+    """All bits are those of fp32 with the rounded points."""
+    x, y = hard_numbers(name, 60, 5, 13), hard_numbers(name, 50, 5, 14)
+    other = {"other": y} if output in ("topk", "paired") else {}
+    if output == "paired":
+        x = x[:50]
+    got = run(function, x, name, output, ranks=ranks, **other, **keys)
+    wanted = run(function, rounded(x, name), "fp32", output, ranks=ranks,
+                 **{k: rounded(v, name) for k, v in other.items()}, **keys)
+    check(got.keys() == wanted.keys() and "drawn" not in got, f"{got.keys()}")
+    for each, values in wanted.items():
+        check(values.dtype == got[each].dtype and values.tobytes() == got[each].tobytes(), f"{each} differ")
+    raw = run(function, x, "fp32", output, ranks=ranks, **other, **keys)
+    changed = any(raw[each].tobytes() != values.tobytes() for each, values in wanted.items())
+    check(changed or output == "histogram", "rounding changes nothing")
+
+
+def halves_case():
+    """Points of float16 in the file are what they are, in both byte orders."""
+    x = np.random.default_rng(15).normal(size=(40, 7)).astype(np.float16)
+    wanted = run("sqeuclidean", x.astype(float), "fp32")["distances"]
+    for table in (x, x.astype(">f2"), np.asfortranarray(x)):
+        for precision in ("fp16", "fp32"):
+            same(run("sqeuclidean", table, precision)["distances"], wanted, f"{table.dtype} {precision}")
+
+
+def bits_case():
+    """bfloat16 as its bits, of one set and of two, NPY and HDF5."""
+    rng = np.random.default_rng(16)
+    bits = (rng.integers(0, 0x5000, (2, 30, 4)) + rng.integers(0, 2, (2, 30, 4)) * 0x8000).astype(np.uint16)
+    x, y = (bits.astype(np.uint32) << 16).view(np.float32).astype(float)
+    source = {"bfloat16": True}
+    for precision in ("bf16", "fp32", "fp64"):
+        wanted = run("euclidean", x, precision, other=y)["distances"]
+        same(run("euclidean", bits[0], precision, other=bits[1], source=source)["distances"], wanted, precision)
+    with h5py.File(suite.path("bits.h5"), "w") as file:
+        file["x"] = bits[0]
+    got = run("chebyshev", x, source={**source, "file": "bits.h5", "dataset": "x"})["distances"]
+    same(got, pdist(x, "chebyshev"), "HDF5")
+
+
+def bytes_case(d, dtype, ranks):
+    """Sums of bytes are those of whole numbers."""
+    rng = np.random.default_rng(d)
+    x = rng.integers(-128, 128, (50, d)).astype(dtype)
+    x[0], x[1], x[2] = -128, 127, 0
+    whole, (i, j) = x.astype(np.int64), np.triu_indices(50, 1)
+    squares = ((whole[i] - whole[j]) ** 2).sum(1)
+    if d <= 1024:
+        same(run("inner", x, "int8", ranks=ranks)["distances"].astype(int), (whole[i] * whole[j]).sum(1), "inner")
+    if d <= 258:
+        same(run("sqeuclidean", x, "int8", ranks=ranks)["distances"].astype(int), squares, "sqeuclidean")
+        same(run("euclidean", x, "int8", ranks=ranks)["distances"], np.sqrt(squares.astype(np.float32)), "euclidean")
+    same(run("manhattan", x, "int8", ranks=ranks)["distances"].astype(int), np.abs(whole[i] - whole[j]).sum(1), "city")
+    same(run("sqeuclidean", x, "fp64", ranks=ranks)["distances"].astype(int), squares, "fp64")
+
+
+def short_refused_case():
+    x = np.random.default_rng(17).normal(size=(9, 3))
+    for number in (65504.01, -65520, 1e30):
+        bad = x.copy()
+        bad[4, 2] = number
+        refused(bad, ["tri.input.file", "point 4, coordinate 2", "fp16", "65504"], precision="fp16")
+    with_large = np.vstack([x, [[65504, -65504, 0]]])
+    run("manhattan", with_large, "fp16")
+    np.save(suite.path("y.npy"), bad)
+    refused(x, ["tri.other.input.file", "point 4, coordinate 2"], precision="fp16", other={"input": {"file": "y.npy"}})
+    refused(x * 3e38, ["bf16", "coordinate"], precision="bf16")
+    for number in (128, -129, 0.5):
+        refused(np.array([[1, 2], [3, number]]), ["point 1, coordinate 1", "int8", "whole"], precision="int8")
+    wide = np.zeros((2, 1025))
+    wide[:] = -128
+    refused(wide, ["tri.precision", "16793600", "fp64"], precision="int8")
+    wide[1] = 127
+    refused(wide[:, :259], ["tri.precision", "16841475", "fp64"], precision="int8", function="sqeuclidean")
+    same(run("minkowski", wide[:, :300], "int8")["distances"] > 0, [True], "minkowski")
+    refused(x, ["bfloat16", "point 0, coordinate 0", "16 bits"], {"bfloat16": True})
+    refused(np.full((3, 2), 0x7f80, np.uint16), ["no finite number"], {"bfloat16": True})
+    refused(x != 0, ["tri.input.bfloat16", "not used"], {"bfloat16": True}, function="dice")
+    refused(np.array([[1, np.inf]], np.float16), ["x.npy", "row 0", "column 1"], precision="fp16")
+    refused(x.astype(complex), ["complex"], precision="fp16")
+    refused(x, ["tri.precision", "fp8", "bf16"], precision="fp8")
+    suite.write("a.fa", ">a\nACGT\n>b\nACG\n")
+    refused(x, ["tri.precision", "sequences"], {"file": "a.fa"}, function="edit", precision="fp16")
+
+
 if __name__ == "__main__":
     suite = harness.Suite(__doc__, jobs=3)
     for turn, (n, d) in enumerate([(37, 1), (50, 3), (41, 5), (130, 17), (90, 301), (2, 4)]):
@@ -211,4 +327,19 @@ if __name__ == "__main__":
     for each in ("fp32", "fp64"):
         suite.case(f"jaccard, one number, {each}", truths_case, each)
     suite.case("categories refused", categories_refused_case)
+    turns = [("inner", "condensed", {}), ("euclidean", "topk", {"k": 3}), ("cosine", "square", {}),
+             ("manhattan", "threshold", {"threshold": 900}), ("inner", "topk", {"k": 4}),
+             ("canberra", "csr", {"threshold": 4.5}),
+             ("correlation", "sum", {}), ("chebyshev", "linkage", {}), ("seuclidean", "paired", {}),
+             ("sqeuclidean", "histogram", {"range": [0, 500], "bins": 40})]
+    for turn, (function, output, keys) in enumerate(turns):
+        for k, each in enumerate(("fp16", "bf16")):
+            if not suite.fast or (turn + k) % 2 == 0:
+                suite.case(f"{each} {function} {output}", short_case, each, function, output, 1 + (turn + k) % 3,
+                           **keys)
+    suite.case("halves of a file", halves_case)
+    suite.case("bits of bfloat16", bits_case)
+    for turn, d in enumerate((1, 7, 258, 1024)):
+        suite.case(f"bytes {d}", bytes_case, d, (np.int8, float, np.int16)[turn % 3], 1 + turn % 3)
+    suite.case("short types refused", short_refused_case)
     suite.end()

@@ -187,7 +187,7 @@ tsl_err tri_check_values(const tsl_deck *deck, const tri_deck *s, tri_params *p)
   tsl_err err = TSL_OK;
   p->function = tri_deck_function(s);
   p->output = s->output;
-  p->type = s->precision == 0 ? TSL_F32 : TSL_F64;
+  p->type = tri_type_of(s);
   p->map = s->map;
   check_block(s, p);
   p->scale = s->sphere_radius;

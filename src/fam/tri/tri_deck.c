@@ -8,9 +8,9 @@
 const char *const tri_output_words[] = {
     "condensed", "square", "threshold",  "topk",   "histogram", "forces", "degree", "minimum",
     "maximum",   "csr",    "components", "dbscan", "linkage",   "sum",    "paired", NULL};
+const char *const tri_precision_words[] = {"fp32", "fp64", "fp16", "bf16", "int8", NULL};
 const char *const tri_map_words[] = {"auto", "bb", "rb", "rec", "ltm", "frb", "fr", "cdp", NULL};
 
-static const char *const precision_words[] = {"fp32", "fp64", NULL};
 static const char *const search_words[] = {"auto", "all", "near", NULL};
 static const char *const spacing_words[] = {"uniform", "log", NULL};
 static const char *const estimator_words[] = {"none", "natural", "landy_szalay", NULL};
@@ -36,6 +36,8 @@ static const tsl_key input_keys[] = {
     {"packed", TSL_KEY_BOOL, IN(packed), "", 0, 0, NULL, NULL, 0,
      "Jaccard to yule: each number of a row is a byte of eight dimensions, the first the highest "
      "bit, as numpy.packbits has them."},
+    {"bfloat16", TSL_KEY_BOOL, IN(bfloat16), "", 0, 0, NULL, NULL, 0,
+     "Coordinates of the file are the 16 bits of bfloat16 numbers (uint16 in NPY)."},
     {"radius_column", TSL_KEY_INT, IN(radius_column), "", 0, POINTS_MAX_D * 16, NULL, NULL, 0,
      "Overlap: column of the radii, counted from 0, in the unit of the coordinates."},
     {"mass_column", TSL_KEY_INT, IN(mass_column), "", 0, POINTS_MAX_D * 16, NULL, NULL, 0,
@@ -83,8 +85,9 @@ const tsl_key tri_keys[] = {
      "threshold "
      "(degree), the nearest (minimum) or the farthest (maximum); clusters: components, dbscan, "
      "linkage; sums over all points (sum); of two sets point k with point k (paired)."},
-    {"precision", TSL_KEY_CHOICE, AT(precision), "fp32", 0, 0, precision_words, NULL, 0,
-     "Type of points, arithmetic and values."},
+    {"precision", TSL_KEY_CHOICE, AT(precision), "fp32", 0, 0, tri_precision_words, NULL, 0,
+     "Type of points, arithmetic and values; fp16, bf16: coordinates are rounded to it, int8: they "
+     "must be whole numbers of it, and all else is fp32."},
     {"unit", TSL_KEY_TEXT, AT(unit), "", 0, 0, NULL, NULL, 0,
      "Unit of the coordinates, written to the output; default: angstrom for XYZ, km for "
      "haversine."},
@@ -257,6 +260,7 @@ static const use uses[] = {
     {"tri.input.alphabet", ANY, LETTERS, POINTS_ANY_FILE, TSL_KEY_CHOICE, AT(input.alphabet),
      LETTERS_DNA},
     {"tri.input.packed", ANY, TRUTHS, POINTS_ANY_FILE, TSL_KEY_TEXT, 0, 0},
+    {"tri.input.bfloat16", ANY, ~(LETTERS | TRUTHS), POINTS_ANY_FILE, TSL_KEY_TEXT, 0, 0},
     {"tri.input.kind_column", ANY, ANY, POINTS_ANY_FILE, TSL_KEY_INT, AT(input.kind_column), -1},
     {"tri.input.kind_file", ANY, ANY, POINTS_ANY_FILE, TSL_KEY_TEXT, 0, 0},
     {"tri.input.symbols", ANY, ANY, POINTS_FILE(XYZ), TSL_KEY_TEXT, 0, 0},

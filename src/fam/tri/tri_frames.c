@@ -38,6 +38,7 @@ static tsl_err check_choice(const tsl_deck *deck, const tri_deck *s) {
   TSL_TRY(tri_check_function(deck, s));
   if (s->function.name != TRI_EUCLIDEAN)
     TSL_DECK_FAIL(deck, "tri.function", "frames go with function euclidean");
+  if (s->precision > TRI_FP64) TSL_DECK_FAIL(deck, "tri.precision", "frames go with fp32 or fp64");
   if (s->output != TRI_HISTOGRAM && s->output != TRI_THRESHOLD)
     TSL_DECK_FAIL(deck, "tri.output", "frames go with output histogram or threshold");
   if (s->input.points.file == NULL)
@@ -127,7 +128,7 @@ static tsl_err set_params(const tsl_deck *deck, const tri_deck *s, const traject
   tsl_err err = TSL_OK;
   p->function = TRI_EUCLIDEAN_PERIODIC;
   p->output = s->output;
-  p->type = s->precision == 0 ? TSL_F32 : TSL_F64;
+  p->type = tri_type_of(s);
   p->n = t->n_atoms;
   p->d = p->d_read = 3;
   p->frames = t->n;

@@ -27,6 +27,10 @@ tsl_err tri_letters_settle(const tsl_deck *deck, const tri_deck *s) {
   if (s->input.points.file == NULL)
     TSL_DECK_FAIL(deck, section, "function %s needs input.file, sequences as FASTA or FASTQ",
                   tri_choice_words[s->function.name]);
+  if (s->precision > TRI_FP64)
+    TSL_DECK_FAIL(deck, "tri.precision",
+                  "%s is a type of coordinates; sequences go with fp32 or fp64",
+                  tri_precision_words[s->precision]);
   if (tsl_deck_given(deck, "tri.regions"))
     TSL_DECK_FAIL(deck, "tri.regions", "sequences are not in space; remove it");
 done:

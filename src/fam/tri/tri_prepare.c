@@ -246,6 +246,20 @@ static double least_extent(const tri_params *p) {
   return single ? TRI_LEAST_F32 : TRI_LEAST_F64;
 }
 
+/** Sums of whole numbers of int8 are exact. */
+static tsl_err check_exact(const tri_preparing *c, double sum) {
+  tsl_err err = TSL_OK;
+  const tri_sum of = tri_abouts[c->p->function].sum;
+  const double most = 0x1p24; /* fp32 has all whole numbers up to it */
+  if (c->exact && (of < TRI_PRODUCT || of == TRI_SIMILAR) && sum > most)
+    TSL_DECK_FAIL(c->deck, "tri.precision",
+                  "sums of int8 may reach %.0f, and fp32 has whole numbers exactly up to %.0f; use "
+                  "precision: fp64",
+                  sum, most);
+done:
+  return err;
+}
+
 /** Neither the largest nor typical values of raw points may leave the precision. */
 static tsl_err check_extent(const tri_preparing *c) {
   tsl_err err = TSL_OK;
@@ -261,6 +275,7 @@ static tsl_err check_extent(const tri_preparing *c) {
     sum += squares ? e * e : e;
     most = fmax(most, e);
   }
+  TSL_TRY(check_exact(c, sum));
   if (!(sum <= limit))
     TSL_DECK_FAIL(c->deck, c->path, "%s that values overflow %s; use %s",
                   sizes ? "coordinates are so large" : "the points are so far apart", name,
@@ -392,7 +407,8 @@ tsl_err tri_prepare_points(const tsl_deck *deck, const tri_deck *s, const tri_po
                      .other_path =
                          points->other_made ? "tri.other.generator" : "tri.other.input.file",
                      .points = points,
-                     .absolute = absolute};
+                     .absolute = absolute,
+                     .exact = s->precision == TRI_INT8};
   double common = 0;
   tsl_field *field = NULL;
   if (tri_of_letters(p) || tri_of_bits(p)) { /* there are none */
