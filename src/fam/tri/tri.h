@@ -148,7 +148,9 @@ typedef struct tri_params {
   int32_t frames_format; /**< trajectory_format */
   int32_t frames_boxed;  /**< 1: frames have cells */
   int64_t frames_pairs;  /**< > 0: pairs of a list, TRI_FRAMES_LIST, instead of all */
-  int32_t frames_named;  /**< 1: names of atoms are compared with those of the first frame */
+  int32_t frames_weighted; /**< 1: classes are the atoms of a kind that have one weight */
+  int32_t frames_kinds;    /**< with frames_weighted: kinds, 0: all are alike; else classes are */
+  int32_t frames_named;    /**< 1: names of atoms are compared with those of the first frame */
 } tri_params;
 
 /** A function of TRI_TERM_LIST? */

@@ -54,7 +54,7 @@ static const tsl_key input_keys[] = {
     {"weight_column", TSL_KEY_INT, IN(weight_column), "", 0, POINTS_MAX_D * 16, NULL, NULL, 0,
      "Histogram: column of the points' weights; a pair weighs their product."},
     {"weight_file", TSL_KEY_TEXT, IN(weight_file), "", 0, 0, NULL, NULL, 0,
-     "Histogram: file with the weight of a point in each row."},
+     "Histogram: file with the weight of a point in each row; of frames, the same in all of them."},
     {"region_column", TSL_KEY_INT, IN(region_column), "", 0, POINTS_MAX_D * 16, NULL, NULL, 0,
      "Histogram: column of the points' regions, whole numbers from 0 on."},
     {"region_file", TSL_KEY_TEXT, IN(region_file), "", 0, 0, NULL, NULL, 0,
