@@ -63,7 +63,7 @@ def deck_cases():
     both("map for a number", change("n: 100", "n: {a: 1}"), ["bad.yaml:7"])
     both("scalar for a map", change("  generator:\n    kind: uniform\n    n: 100\n", "  generator: 3\n"),
          ["bad.yaml:5", "generator"])
-    both("precision fp16", GOOD + "  precision: fp16\n", ["bad.yaml:8", "fp16", "fp32"])
+    both("precision fp8", GOOD + "  precision: fp8\n", ["bad.yaml:8", "fp8", "fp16"])
     both("negative n", change("n: 100", "n: -5"), ["bad.yaml:7", "-5"], ranks_matter=True)
     both("huge n", change("n: 100", "n: 4e9"), ["bad.yaml:7"])
     both("huge n beyond 64 bits", change("n: 100", "n: 1e30"), ["bad.yaml:7"])

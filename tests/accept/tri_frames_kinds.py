@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Kinds of a trajectory's atoms: partial g(r) and coordination numbers of each pair of kinds, by numpy's plain loop
-over images; kinds by symbols, by a text, by another file; ranks; what is refused.
+over images; weights of atoms; kinds by symbols, by a text, by another file; ranks; what is refused.
 
 usage: tri_frames_kinds.py TESELA [--fast] [ONLY]
 
@@ -60,8 +60,8 @@ def result(tree, ranks=None, env=None):
         return harness.datasets(file), file["run/facts"].asstr()[()]
 
 
-def histogram(x, cell, kinds, a, b):
-    """Pairs of an atom of kind a and one of kind b, each once."""
+def histogram(x, cell, kinds, a, b, weights=None):
+    """Pairs of an atom of kind a and one of kind b, each once, or their weights."""
     i, j = np.triu_indices(len(x), 1)
     keep = ((kinds[i] == a) & (kinds[j] == b)) | ((kinds[i] == b) & (kinds[j] == a))
     d = x[i[keep]] - x[j[keep]]
@@ -75,7 +75,9 @@ def histogram(x, cell, kinds, a, b):
             best = np.minimum(best, np.linalg.norm((s + np.array(image) - 1) @ cell, axis=1))
     edges = CUT * np.arange(BINS + 1) / BINS
     check(len(d) == 0 or np.abs(best[:, None] - edges).min() > 1e-7, "a pair is at an edge: take another seed")
-    return np.histogram(best[best < CUT], edges)[0]
+    if weights is None:
+        return np.histogram(best[best < CUT], edges)[0]
+    return np.histogram(best, edges, weights=(weights[i] * weights[j])[keep] * (best < CUT))[0]
 
 
 def compare(out, facts, frames, symbols):
@@ -176,6 +178,71 @@ def sources_case():
     compare(*result(deck("free.xyz")), free, symbols)
 
 
+def write_weights(n, different, seed=5):
+    """Some equal, some negative, a 0."""
+    rng = np.random.default_rng(seed)
+    weights = rng.choice(np.concatenate([[0, 1], rng.normal(size=different)]), n)
+    suite.write("weights.txt", "".join(f"{float(w)!r}\n" for w in weights))
+    return weights
+
+
+def weights_case(n, kinds, different, cell, ranks, threads=1):
+    """Sums of weights by numpy; all else as without weights, to the last bit."""
+    frames, symbols = frames_of(n, 4), symbols_of(n, kinds or 2)
+    frames = frames if cell else [(x, None) for x, _ in frames]
+    names = sorted(set(symbols))
+    which = np.array([names.index(s) for s in symbols]) if kinds else np.zeros(n, int)
+    suite.write("weights.xyz", xyz_text(frames, symbols))
+    weights = write_weights(n, different)
+    own = {"symbols": True} if kinds else {"frames": "all"}
+    plain, _ = result(deck("weights.xyz", more=own))
+    out, facts = result(deck("weights.xyz", threads, more={**own, "weight_file": "weights.txt"}), ranks)
+    classes = len({(k, w) for k, w in zip(which, weights)})
+    check(f"weights: {classes} different ones of kinds" in facts, facts)
+    for key, values in plain.items():
+        check(values.tobytes() == out[key].tobytes() and values.shape == out[key].shape, f"other {key}")
+    pairs = [(a, b) for a in range(len(names)) for b in range(a, len(names))] if kinds else [(0, 0)]
+    truth = np.array([[histogram(x, c, which, a, b, weights) for a, b in pairs] for x, c in frames])
+    sizes = np.array([[histogram(x, c, which, a, b, np.abs(weights)) for a, b in pairs] for x, c in frames])
+    got = out["weighted_counts_frames"].reshape(truth.shape)
+    check(np.all(np.abs(got - truth) <= 1e-13 * sizes), "other sums of weights of frames")
+    check(out["weighted_counts_frames"].shape == out["counts_frames"].shape, "shape of frames")
+    total = out["weighted_counts"]
+    check(total.shape == out["counts"].shape, "shape of sums")
+    check(np.all(np.abs(total.reshape(truth.shape[1:]) - truth.sum(axis=0)) <= 1e-13 * sizes.sum(axis=0)), "other sums")
+
+
+def weights_ranks_case():
+    """The same bytes from any number of ranks and threads, with a weight for each atom."""
+    suite.write("many.xyz", xyz_text(frames_of(90, 7), symbols_of(90, 3)))
+    write_weights(90, 300)
+    first = None
+    for ranks, threads in ((None, 1), (2, 1), (3, 1), (None, 3)):
+        out, _ = result(deck("many.xyz", threads, more={"symbols": True, "weight_file": "weights.txt"}), ranks)
+        first = first or out
+        for name in first:
+            check(out[name].tobytes() == first[name].tobytes(), f"{name} differs with {ranks} ranks")
+
+
+def weights_refused_case():
+    suite.write("good.xyz", xyz_text(frames_of(700, 1), symbols_of(700, 2)))
+    more = {"weight_file": "w.txt"}
+    for words, lines, keys in ((["weight_file", "w.txt: 3 weights for 700 points"], "1\n2\n3\n", {}),
+                               (["weight_file", "w.txt:2"], "1\nabc\n" + "1\n" * 698, {}),
+                               (["weight_file", "another unit"], "1e200\n" * 700, {}),
+                               (["weight_file", "700 different weights", "fewer bins"],
+                                "".join(f"{k}\n" for k in range(700)), {"bins": 100}),
+                               (["weight_file", "output histogram"], "1\n" * 700, {"output": "threshold"})):
+        suite.write("w.txt", lines)
+        tree = deck("good.xyz", more=more, **keys)
+        if "output" in keys:
+            del tree["tri"]["bins"], tree["tri"]["range"]
+            tree["tri"]["threshold"] = 3.0
+        refuse(words[-1], words, tree)
+    refuse("column", ["tri.input.weight_column: not used with input.frames"],
+           deck("good.xyz", more={"weight_column": 3}))
+
+
 def refuse(what, words, tree, env=None):
     run = suite.run(["run", suite.deck("bad.yaml", tree), "-o", suite.path("bad.h5")], **({"env": env} if env else {}))
     said = run.out + run.err
@@ -266,5 +333,10 @@ suite.case("ranks and threads", ranks_case)
 suite.case("a frame of several threads", few_threads_case)
 suite.case("sources of kinds", sources_case)
 suite.case("refused", refused_case)
+for shape in ((60, 0, 3, True, None), (60, 0, 0, False, 2), (130, 2, 2, True, 3), (90, 3, 60, True, 2),
+              (90, 0, 200, True, None, 3)):
+    suite.case(f"weights of {shape[0]} atoms of {shape[1]} kinds", weights_case, *shape)
+suite.case("weights, ranks and threads", weights_ranks_case)
+suite.case("weights refused", weights_refused_case)
 library_cases()
 suite.end()

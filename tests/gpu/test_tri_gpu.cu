@@ -199,8 +199,8 @@ done:
 template <class R> static tsl_err check_many(void) {
   tsl_err err = TSL_OK;
   const int type = sizeof(R) == 4 ? TSL_F32 : TSL_F64;
-  for (int function :
-       {TRI_EUCLIDEAN, TRI_EUCLIDEAN_PERIODIC, TRI_HAVERSINE, TRI_COSINE, TRI_OVERLAP, TRI_HAMMING})
+  for (int function : {TRI_EUCLIDEAN, TRI_EUCLIDEAN_PERIODIC, TRI_HAVERSINE, TRI_COSINE,
+                       TRI_OVERLAP, TRI_HAMMING, TRI_INNER})
     for (int64_t k : {1025, 1800}) {
       const bool wide = function == TRI_COSINE;
       const tri_case c = {function, TRI_TOPK, type, 1801, wide ? 24 : 3, TRI_MAP_AUTO, 16, k};

@@ -104,7 +104,9 @@ template <class R> struct tri_problem_data {
     }
     if (tri_of_bits(&p)) pack();
     if (tri_abouts[c.function].sum >= TRI_TERMS)
-      p.scale = tri_abouts[c.function].sum == TRI_POWERS ? 3 : (double)p.d;
+      p.scale = tri_abouts[c.function].sum == TRI_POWERS    ? 3
+                : tri_abouts[c.function].sum == TRI_SIMILAR ? -1
+                                                            : (double)p.d;
     if (tri_abouts[c.function].prepare == TRI_SPHERE) p.threshold = 2000, p.range_hi = 12000;
     counts.assign((size_t)p.bins, 0);
   }

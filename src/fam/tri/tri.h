@@ -86,6 +86,7 @@ enum {
   TRI_MAX_K = 65536,    /**< neighbours per row */
   TRI_FEW_K = 1024,     /**< so many are chosen while pairs are looked at, and by searches */
   TRI_MAX_D = 1 << 20,  /**< dimensions of a point */
+  TRI_NUMBERS_D = 4095, /**< JACCARD_NUMBERS in fp32: likewise */
   TRI_CDP_CUTOFF = 1024 /**< rows of a triangle that the map cdp does not divide, unless told */
 };
 #define TRI_MAX_N INT64_C(2147483519) /**< points: n_pad fits 31 bits */
@@ -115,7 +116,10 @@ typedef struct tri_params {
   int64_t d_read;    /**< dimensions of the input points */
   int64_t k; /**< TOPK: neighbours per row, <= n - 1; MINIMUM: 1, LINKAGE: 1; DBSCAN: neighbours
                 that make a core point, may exceed n - 1 */
-  double threshold; /**< THRESHOLD, DEGREE, CSR, COMPONENTS, DBSCAN: largest value kept */
+  double threshold; /**< THRESHOLD, DEGREE, CSR, COMPONENTS, DBSCAN: largest value kept, of those
+                       that workers have */
+  int32_t similar;  /**< 1: tri_is_similarity and the output keeps near pairs, those of large
+                       values: workers have them with their signs changed (tri_restore_signs) */
   int32_t axes;     /**< HISTOGRAM: tri_axes */
   int32_t bins_2;   /**< HISTOGRAM: bins of the second axis, 0: there is none */
   int32_t classes;  /**< HISTOGRAM: of points; 0: all are alike */
@@ -128,7 +132,7 @@ typedef struct tri_params {
   double range_lo;  /**< HISTOGRAM: first edge */
   double range_hi;  /**< HISTOGRAM: last edge, not included */
   double box[3];    /**< EUCLIDEAN_PERIODIC: period per dimension */
-  double scale;     /**< HAVERSINE: sphere radius */
+  double scale;     /**< HAVERSINE: sphere radius; see the finishes in tri_pairs_body.h */
   double softening; /**< GRAVITY: Plummer softening length eps */
   double constant;  /**< GRAVITY: G */
   double mass;      /**< GRAVITY: the mass when all are equal, else 0 */
@@ -138,7 +142,6 @@ typedef struct tri_params {
   int32_t open, extend; /**< of alignments: a gap of length g costs open + g extend */
   int32_t least, most;  /**< likewise: scores of two letters */
   int32_t x_drop;       /**< EXTENSION, at least 0: see tri_letters.h */
-  int32_t similar;      /**< 1: values within workers are scores with their signs changed */
   int32_t aligned;      /**< 1: kept pairs are aligned, tri_traceback.h */
   int64_t longest;      /**< letters of the longest sequence */
 
@@ -146,12 +149,19 @@ typedef struct tri_params {
   int32_t frames_format; /**< trajectory_format */
   int32_t frames_boxed;  /**< 1: frames have cells */
   int64_t frames_pairs;  /**< > 0: pairs of a list, TRI_FRAMES_LIST, instead of all */
-  int32_t frames_named;  /**< 1: names of atoms are compared with those of the first frame */
+  int32_t frames_weighted; /**< 1: classes are the atoms of a kind that have one weight */
+  int32_t frames_kinds;    /**< with frames_weighted: kinds, 0: all are alike; else classes are */
+  int32_t frames_named;    /**< 1: names of atoms are compared with those of the first frame */
 } tri_params;
 
 /** A function of TRI_TERM_LIST? */
 static inline bool tri_is_terms(const tri_params *p) {
   return tri_abouts[p->function].sum >= TRI_TERMS;
+}
+
+/** Values tell how similar points are: scores of alignments, inner products? */
+static inline bool tri_is_similarity(const tri_params *p) {
+  return tri_abouts[p->function].sum == TRI_SIMILAR;
 }
 
 /**
@@ -290,6 +300,10 @@ static inline void tri_row_span(const tri_params *p, int64_t i, int64_t *lo, int
  * largest are near 1: exact, and r^-3 stays in range whatever units the points have. fp64: 0 and 0.
  */
 void tri_gravity_units(const tsl_problem *problem, int *length, int *weight);
+
+/** Values that are handed over with params.similar: of topk in slabs of TRI_OUT_2, of threshold and
+ *  csr in lists. */
+void tri_restore_signs(const tri_params *p, const tsl_unit *unit, tsl_part *part);
 
 /** How many of n units, from the first on, are neighbours: together one range of rows, and their
  *  slabs one. n >= 1 */

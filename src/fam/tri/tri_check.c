@@ -24,9 +24,24 @@ done:
   return err;
 }
 
+/** Outputs that look for small values have no meaning where large ones are near. */
+static tsl_err check_similarity(const tsl_deck *deck, const tri_deck *s) {
+  tsl_err err = TSL_OK;
+  const uint32_t of_distances =
+      TRI_BIT(MINIMUM) | TRI_BIT(MAXIMUM) | TRI_BIT(DBSCAN) | TRI_BIT(LINKAGE);
+  const bool similar = tri_abouts[tri_deck_function(s)].sum == TRI_SIMILAR;
+  if (similar && (of_distances >> s->output & 1) != 0)
+    TSL_DECK_FAIL(deck, "tri.output", "%s is of distances, and function %s gives scores%s",
+                  tri_output_words[s->output], tri_choice_words[s->function.name],
+                  s->output == TRI_MAXIMUM ? "; topk with k: 1 has the best" : "");
+done:
+  return err;
+}
+
 tsl_err tri_check_pairing(const tsl_deck *deck, const tri_deck *s) {
   tsl_err err = TSL_OK;
   TSL_TRY(tri_check_function(deck, s));
+  TSL_TRY(check_similarity(deck, s));
   if (s->atom_pairs != NULL)
     TSL_DECK_FAIL(deck, "tri.atom_pairs", "goes with a trajectory, input.frames; remove it");
   if (s->output == TRI_PAIRED && !tri_other_given(deck))
@@ -172,7 +187,7 @@ tsl_err tri_check_values(const tsl_deck *deck, const tri_deck *s, tri_params *p)
   tsl_err err = TSL_OK;
   p->function = tri_deck_function(s);
   p->output = s->output;
-  p->type = s->precision == 0 ? TSL_F32 : TSL_F64;
+  p->type = tri_type_of(s);
   p->map = s->map;
   check_block(s, p);
   p->scale = s->sphere_radius;
@@ -185,7 +200,7 @@ tsl_err tri_check_values(const tsl_deck *deck, const tri_deck *s, tri_params *p)
   p->keeps_diagonal = p->gradient ? 0
                       : tri_is_equation(p)
                           ? keeps_own(deck, s)
-                          : tri_abouts[p->function].extra == TRI_RADIUS || tri_is_scored(p);
+                          : tri_abouts[p->function].extra == TRI_RADIUS || tri_is_similarity(p);
   TSL_TRY(tri_check_fits(deck, "tri.sphere_radius", p, s->sphere_radius));
   TSL_TRY(check_large(deck, "tri.softening", p, s->softening * s->softening));
   TSL_TRY(check_large(deck, "tri.G", p, s->constant));
@@ -193,6 +208,8 @@ tsl_err tri_check_values(const tsl_deck *deck, const tri_deck *s, tri_params *p)
   TSL_TRY(check_twice(deck, "tri.mass", "tri.input.mass_column"));
   TSL_TRY(check_box(deck, s, p));
   if (tri_has_threshold(p)) TSL_TRY(check_threshold(deck, s, p));
+  p->similar = tri_is_similarity(p) && (tri_has_threshold(p) || p->output == TRI_TOPK);
+  if (p->similar) p->threshold = -p->threshold;
 done:
   return err;
 }
@@ -258,6 +275,37 @@ done:
   return err;
 }
 
+/** Jaccard of numbers that are no truths. */
+static bool are_truths(const tri_points *points) {
+  const table_rows *t = &points->table;
+  for (int64_t i = 0; i < t->n; i++)
+    for (int64_t k = 0; k < points->d; k++) {
+      const double x = t->values[i * t->columns + k];
+      if (x != 0 && x != 1) return false;
+    }
+  return true;
+}
+
+static tsl_err choose_jaccard(const tsl_deck *deck, const tri_points *points, tri_params *p) {
+  tsl_err err = TSL_OK;
+  if (p->function != TRI_JACCARD || points->packed || are_truths(points)) goto done;
+  p->function = TRI_JACCARD_NUMBERS;
+  if (p->type == TSL_F32 && p->d > TRI_NUMBERS_D)
+    TSL_DECK_FAIL(deck, "tri.precision",
+                  "jaccard of numbers other than 0 and 1 counts up to %d dimensions in fp32, not "
+                  "%lld; use fp64",
+                  (int)TRI_NUMBERS_D, (long long)p->d);
+done:
+  return err;
+}
+
+/** What finishes of TRI_TERM_LIST and TRI_TRUTH_LIST take. */
+static double scale_of(const tri_deck *s, const tri_params *p) {
+  if (p->function == TRI_MINKOWSKI) return s->function.order;
+  if (tri_is_similarity(p)) return p->similar ? -1 : 1;
+  return (double)p->d;
+}
+
 tsl_err tri_check_points(const tsl_deck *deck, const tri_deck *s, const tri_points *points,
                          tri_params *p) {
   tsl_err err = TSL_OK;
@@ -267,8 +315,9 @@ tsl_err tri_check_points(const tsl_deck *deck, const tri_deck *s, const tri_poin
   p->d_read = points->packed ? TRI_BYTE_BITS * points->d : points->d;
   p->d = spatial ? 3 : p->d_read;
   TSL_TRY(check_dimensions(deck, s, p));
+  TSL_TRY(choose_jaccard(deck, points, p));
   TSL_TRY(check_result(deck, p));
-  if (tri_is_terms(p)) p->scale = p->function == TRI_MINKOWSKI ? s->function.order : (double)p->d;
+  if (tri_is_terms(p)) p->scale = scale_of(s, p);
   if (p->output == TRI_DBSCAN) p->k = s->min_samples - 1;
   if (tri_output_in(p, TRI_BIT(MINIMUM) | TRI_BIT(LINKAGE))) p->k = p->n > 1;
   const int64_t most = tri_columns_of(p) - !p->two; /* neighbours of a point */

@@ -9,9 +9,9 @@
 const char *const tri_output_words[] = {
     "condensed", "square", "threshold",  "topk",   "histogram", "forces", "degree", "minimum",
     "maximum",   "csr",    "components", "dbscan", "linkage",   "sum",    "paired", NULL};
+const char *const tri_precision_words[] = {"fp32", "fp64", "fp16", "bf16", "int8", NULL};
 const char *const tri_map_words[] = {"auto", "bb", "rb", "rec", "ltm", "frb", "fr", "cdp", NULL};
 
-static const char *const precision_words[] = {"fp32", "fp64", NULL};
 static const char *const search_words[] = {"auto", "all", "near", NULL};
 static const char *const spacing_words[] = {"uniform", "log", NULL};
 static const char *const estimator_words[] = {"none", "natural", "landy_szalay", NULL};
@@ -38,6 +38,8 @@ static const tsl_key input_keys[] = {
     {"packed", TSL_KEY_BOOL, IN(packed), "", 0, 0, NULL, NULL, 0,
      "Jaccard to yule: each number of a row is a byte of eight dimensions, the first the highest "
      "bit, as numpy.packbits has them."},
+    {"bfloat16", TSL_KEY_BOOL, IN(bfloat16), "", 0, 0, NULL, NULL, 0,
+     "Coordinates of the file are the 16 bits of bfloat16 numbers (uint16 in NPY)."},
     {"radius_column", TSL_KEY_INT, IN(radius_column), "", 0, POINTS_MAX_D * 16, NULL, NULL, 0,
      "Overlap: column of the radii, counted from 0, in the unit of the coordinates."},
     {"mass_column", TSL_KEY_INT, IN(mass_column), "", 0, POINTS_MAX_D * 16, NULL, NULL, 0,
@@ -54,7 +56,7 @@ static const tsl_key input_keys[] = {
     {"weight_column", TSL_KEY_INT, IN(weight_column), "", 0, POINTS_MAX_D * 16, NULL, NULL, 0,
      "Histogram: column of the points' weights; a pair weighs their product."},
     {"weight_file", TSL_KEY_TEXT, IN(weight_file), "", 0, 0, NULL, NULL, 0,
-     "Histogram: file with the weight of a point in each row."},
+     "Histogram: file with the weight of a point in each row; of frames, the same in all of them."},
     {"region_column", TSL_KEY_INT, IN(region_column), "", 0, POINTS_MAX_D * 16, NULL, NULL, 0,
      "Histogram: column of the points' regions, whole numbers from 0 on."},
     {"region_file", TSL_KEY_TEXT, IN(region_file), "", 0, 0, NULL, NULL, 0,
@@ -76,17 +78,18 @@ static const tsl_key between_keys[] = {
 const tsl_key tri_keys[] = {
     {"function", TSL_KEY_MAP, AT(function), NULL, 0, 0, tri_choice_words, tri_function_keys,
      sizeof(tri_function_deck),
-     "Value of a pair: a distance, the gap between spheres (overlap), gravity; of sequences of "
-     "letters the edit distance, or an alignment's score; or an equation, a map with the keys "
-     "below."},
+     "Value of a pair: a distance, the inner product, the gap between spheres (overlap), gravity; "
+     "of sequences of letters the edit distance, or an alignment's score; or an equation, a map "
+     "with the keys below."},
     {"output", TSL_KEY_CHOICE, AT(output), NULL, 0, 0, tri_output_words, NULL, 0,
      "What is kept: every value (condensed, square), those within a threshold (threshold, csr), "
      "the nearest (topk), a histogram, forces; of each point the number of others within a "
      "threshold "
      "(degree), the nearest (minimum) or the farthest (maximum); clusters: components, dbscan, "
      "linkage; sums over all points (sum); of two sets point k with point k (paired)."},
-    {"precision", TSL_KEY_CHOICE, AT(precision), "fp32", 0, 0, precision_words, NULL, 0,
-     "Type of points, arithmetic and values."},
+    {"precision", TSL_KEY_CHOICE, AT(precision), "fp32", 0, 0, tri_precision_words, NULL, 0,
+     "Type of points, arithmetic and values; fp16, bf16: coordinates are rounded to it, int8: they "
+     "must be whole numbers of it, and all else is fp32."},
     {"unit", TSL_KEY_TEXT, AT(unit), "", 0, 0, NULL, NULL, 0,
      "Unit of the coordinates, written to the output; default: angstrom for XYZ, km for "
      "haversine."},
@@ -118,9 +121,8 @@ const tsl_key tri_keys[] = {
     {"self", TSL_KEY_BOOL, AT(self), "", 0, 0, NULL, NULL, 0,
      "Output histogram with other: count the pairs within each set, too, as those of two kinds."},
     {"threshold", TSL_KEY_REAL, AT(threshold), "", 0, 0, NULL, NULL, 0,
-     "Outputs threshold, degree, csr, components, dbscan: largest value that counts, in the "
-     "values' "
-     "unit; overlap: default 0 (touching)."},
+     "Outputs threshold, degree, csr, components, dbscan: largest value that counts, of scores and "
+     "inner products the smallest, in the values' unit; overlap: default 0 (touching)."},
     {"atom_pairs", TSL_KEY_TEXT, AT(atom_pairs), "", 0, 0, NULL, NULL, 0,
      "Output threshold of frames: text with two numbers of atoms, from 0, in each line; the "
      "distances of these pairs, and which are contacts, instead of the number of all pairs."},
@@ -265,6 +267,7 @@ static const use uses[] = {
     {"tri.input.alphabet", ANY, LETTERS, POINTS_ANY_FILE, TSL_KEY_CHOICE, AT(input.alphabet),
      LETTERS_DNA},
     {"tri.input.packed", ANY, TRUTHS, POINTS_ANY_FILE, TSL_KEY_TEXT, 0, 0},
+    {"tri.input.bfloat16", ANY, ~(LETTERS | TRUTHS), POINTS_ANY_FILE, TSL_KEY_TEXT, 0, 0},
     {"tri.input.kind_column", ANY, ANY, POINTS_ANY_FILE, TSL_KEY_INT, AT(input.kind_column), -1},
     {"tri.input.kind_file", ANY, ANY, POINTS_ANY_FILE, TSL_KEY_TEXT, 0, 0},
     {"tri.input.symbols", ANY, ANY, POINTS_FILE(XYZ), TSL_KEY_TEXT, 0, 0},

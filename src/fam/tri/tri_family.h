@@ -12,7 +12,8 @@
 #include "tri_equation_own.h"
 #include "tri_near.h"
 
-/** Words of the keys `search`, `spacing`, `estimator` and `resampling`. */
+/** Words of the keys `precision`, `search`, `spacing`, `estimator` and `resampling`. */
+enum { TRI_FP32, TRI_FP64, TRI_FP16, TRI_BF16, TRI_INT8 };
 enum { TRI_SEARCH_AUTO, TRI_SEARCH_ALL, TRI_SEARCH_NEAR };
 enum { TRI_UNIFORM_BINS, TRI_LOG_BINS };
 enum { TRI_NO_ESTIMATOR, TRI_NATURAL, TRI_LANDY_SZALAY };
@@ -27,7 +28,7 @@ typedef struct tri_input {
   tsl_ints vector_columns;
   char *kind_file, *weight_file, *region_file;
   int64_t kind_column, weight_column, region_column;
-  bool symbols, packed;
+  bool symbols, packed, bfloat16;
 } tri_input;
 
 typedef struct tri_deck {
@@ -58,6 +59,12 @@ typedef struct tri_deck {
 } tri_deck;
 
 extern const tsl_key tri_keys[];
+extern const char *const tri_precision_words[];
+
+/** Type of arithmetic and values. */
+static inline tsl_type tri_type_of(const tri_deck *s) {
+  return s->precision == TRI_FP64 ? TSL_F64 : TSL_F32;
+}
 
 /** The tri_function chosen, the box considered. */
 int32_t tri_deck_function(const tri_deck *s);
@@ -122,7 +129,8 @@ typedef struct tri_points {
   letters_set letters; /**< of functions of sequences: of both sets, in the table's order of rows;
                             else empty */
   bool has_extra;
-  bool packed;           /**< each of the d numbers is eight dimensions */
+  bool packed;  /**< each of the d numbers is eight dimensions */
+  double moved; /**< by which rounding to a short type moved a coordinate at most, tri_types.c */
   bool made, other_made; /**< by a generator */
   char unit[32];         /**< of the coordinates, "1" when unknown */
   char from[TRI_FROM];   /**< where they come from, for people */
@@ -168,6 +176,9 @@ points_source tri_source(const tsl_deck *deck, const tri_deck *s, int32_t format
 /** What of input and generator it is; refuses what the function does not use.
  *  @param[out] format  as from points_choose */
 tsl_err tri_choose_source(const tsl_deck *deck, const tri_deck *s, int32_t *format);
+
+/** Coordinates as the deck's types have them: from bits (input.bfloat16), rounded (precision). */
+tsl_err tri_types_settle(const tsl_deck *deck, const tri_deck *s, tri_points *points);
 
 /** Read or make the points; format as from points_choose. */
 tsl_err tri_load(const tsl_deck *deck, const tri_deck *s, int32_t format, tri_points *points);
@@ -241,6 +252,7 @@ typedef struct tri_preparing {
   const char *path, *other_path; /**< of the deck, for messages about data */
   const tri_points *points;
   bool absolute; /**< coordinates count, not only their differences */
+  bool exact;    /**< sums of whole numbers must be exact */
   tri_spread spread;
 } tri_preparing;
 

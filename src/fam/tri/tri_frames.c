@@ -14,7 +14,8 @@
 static const char *const keys[] = {"function", "output",     "precision", "unit",
                                    "input",    "threshold",  "bins",      "range",
                                    "box",      "atom_pairs", NULL};
-static const char *const input_keys[] = {"file", "frames", "symbols", "kind_file", NULL};
+static const char *const input_keys[] = {"file",      "frames",      "symbols",
+                                         "kind_file", "weight_file", NULL};
 
 static tsl_err refuse_others(const tsl_deck *deck, const char *section, const tsl_key *table,
                              const char *const *allowed) {
@@ -38,6 +39,7 @@ static tsl_err check_choice(const tsl_deck *deck, const tri_deck *s) {
   TSL_TRY(tri_check_function(deck, s));
   if (s->function.name != TRI_EUCLIDEAN)
     TSL_DECK_FAIL(deck, "tri.function", "frames go with function euclidean");
+  if (s->precision > TRI_FP64) TSL_DECK_FAIL(deck, "tri.precision", "frames go with fp32 or fp64");
   if (s->output != TRI_HISTOGRAM && s->output != TRI_THRESHOLD)
     TSL_DECK_FAIL(deck, "tri.output", "frames go with output histogram or threshold");
   if (s->input.points.file == NULL)
@@ -127,7 +129,7 @@ static tsl_err set_params(const tsl_deck *deck, const tri_deck *s, const traject
   tsl_err err = TSL_OK;
   p->function = TRI_EUCLIDEAN_PERIODIC;
   p->output = s->output;
-  p->type = s->precision == 0 ? TSL_F32 : TSL_F64;
+  p->type = tri_type_of(s);
   p->n = t->n_atoms;
   p->d = p->d_read = 3;
   p->frames = t->n;
@@ -185,9 +187,11 @@ tsl_err tri_frames_create_problem(tsl_deck *deck, const tri_deck *s, tsl_problem
   TSL_TRY(set_params(deck, s, &in.t, p));
   TSL_TRY(find_path(path, &in));
   TSL_TRY(tri_frames_kinds(deck, s, &in, p));
+  TSL_TRY(tri_frames_weights(deck, s, &in, p));
   TSL_TRY(note_frames(p, &in.t, s->input.points.file, problem));
   TSL_TRY(tri_frames_fields(&in, s->unit != NULL ? s->unit : "angstrom", problem));
   TSL_TRY(tri_frames_keep_kinds(&in, problem));
+  tri_frames_note_weights(&in, problem->own);
 done:
   tsl_free(path);
   tri_frames_input_clear(&in);
@@ -210,7 +214,7 @@ tsl_err tri_frames_units(const tsl_problem *problem, const tsl_limits *limits, t
   const tri_params *p = tri_params_of(problem);
   const int64_t most = tsl_max(limits->target_units, MOST);
   const int64_t room =
-      tsl_max(1, limits->slab_bytes / (16 * tri_cells_of(p) + 9 * p->frames_pairs + 32));
+      tsl_max(1, limits->slab_bytes / (24 * tri_frames_cells(p) + 9 * p->frames_pairs + 32));
   const int64_t each = tsl_min(room, tsl_divide_up(p->frames, most));
   const int64_t n = tsl_divide_up(p->frames, each);
   void *memory = NULL;
@@ -240,9 +244,9 @@ void tri_frames_region(const tsl_problem *problem, const tsl_unit *unit, int fie
   const tsl_field *f = &problem->fields[field];
   memset(lo, 0, 3 * sizeof lo[0]);
   hi[0] = 0, hi[1] = hi[2] = 1;
-  const int last = p->frames_pairs > 0           ? TRI_FRAMES_IN_CONTACT
-                   : tri_frames_has_rdf(problem) ? TRI_FRAMES_RDF
-                                                 : TRI_FRAMES_VOLUMES;
+  const int last = p->frames_pairs > 0
+                       ? TRI_FRAMES_IN_CONTACT
+                       : TRI_FRAMES_VOLUMES + tri_frames_has_rdf(problem) + p->frames_weighted;
   if (field > last) return; /* of finish */
   lo[0] = unit->lo[0], hi[0] = unit->hi[0], hi[1] = f->shape[1], hi[2] = f->shape[2];
 }
@@ -296,19 +300,42 @@ bool tri_frames_has_rdf(const tsl_problem *problem) {
   return tsl_problem_find(problem, "rdf_frames") == TRI_FRAMES_RDF;
 }
 
+/** Counts of pairs of classes to those of kinds, and to sums of weights, in the order of classes.
+ *  @param[out] rows, sums  [pairs of kinds, at least 1][bins]; without weights sums is not used */
+static void add_classes(const tsl_problem *problem, const uint64_t *counts, uint64_t *rows,
+                        double *sums) {
+  const tri_params *p = tri_params_of(problem);
+  const int32_t *slot_of = problem->fields[TRI_FRAMES_SLOT_OF].data;
+  const double *weights = problem->fields[TRI_FRAMES_WEIGHTS].data;
+  const int64_t bins = p->bins, cells = tri_frames_cells(p);
+  if (!p->frames_weighted) {
+    memcpy(rows, counts, (size_t)cells * sizeof *rows);
+    return;
+  }
+  memset(rows, 0, (size_t)cells * sizeof *rows);
+  memset(sums, 0, (size_t)cells * sizeof *sums);
+  for (int64_t s = 0; s < p->slots; s++)
+    for (int64_t b = 0; b < bins; b++) {
+      rows[slot_of[s] * bins + b] += counts[s * bins + b];
+      sums[slot_of[s] * bins + b] += weights[s] * (double)counts[s * bins + b];
+    }
+}
+
 void tri_frames_put(const tsl_problem *problem, const tsl_unit *unit, int64_t k, double volume,
                     const uint64_t *counts, tsl_part *part) {
   const tri_params *p = tri_params_of(problem);
-  const int64_t row = k - unit->lo[0], cells = tri_cells_of(p);
+  const int64_t row = k - unit->lo[0], cells = tri_frames_cells(p);
   const tsl_field *f = problem->fields;
+  const int weighted = TRI_FRAMES_RDF + tri_frames_has_rdf(problem);
+  uint64_t *const rows = (uint64_t *)part->slab[TRI_FRAMES_ROWS] + row * cells;
+  double *const sums = p->frames_weighted ? (double *)part->slab[weighted] + row * cells : NULL;
   const double *pairs = f[TRI_FRAMES_PAIRS].data;
   ((int64_t *)part->slab[TRI_FRAMES_NUMBERS])[row] =
       ((const trajectory_place *)f[TRI_FRAMES_PLACES].data)[k].number;
-  memcpy((uint64_t *)part->slab[TRI_FRAMES_ROWS] + row * cells, counts,
-         (size_t)cells * sizeof *counts);
+  add_classes(problem, counts, rows, sums);
   ((double *)part->slab[TRI_FRAMES_VOLUMES])[row] = volume;
   if (!tri_frames_has_rdf(problem)) return;
   double *rdf = (double *)part->slab[TRI_FRAMES_RDF] + row * cells;
   for (int64_t c = 0; c < cells; c++)
-    rdf[c] = tri_frames_rdf(p, counts[c], pairs[c / p->bins], volume, c % p->bins);
+    rdf[c] = tri_frames_rdf(p, rows[c], pairs[c / p->bins], volume, c % p->bins);
 }

@@ -29,7 +29,7 @@ done:
 
 /** What a field of results has a row for, and when it is there. */
 enum { EDGES, SLOTS, PAIRS, KINDS, LISTED, LIST }; /* dimensions after that of frames, if any */
-enum { ALWAYS, HISTOGRAM, OF_CELLS, OF_KINDS, THRESHOLD, OF_LIST };
+enum { ALWAYS, HISTOGRAM, OF_CELLS, OF_KINDS, WEIGHTED, THRESHOLD, OF_LIST };
 
 typedef struct out_field {
   const char *name, *unit, *doc;
@@ -48,6 +48,8 @@ static const out_field outs[] = {
     {"volumes", "^3", "Volume of each frame's cell; 0: none.", TSL_F64, 0, true, -1, ALWAYS},
     {"rdf_frames", "1", "g(r) of each frame: counts over those of an ideal gas in its cell.",
      TSL_F64, 1, true, SLOTS, OF_CELLS},
+    {"weighted_counts_frames", "1", "Sums of the weights of each frame's pairs in the bin.",
+     TSL_F64, 1, true, SLOTS, WEIGHTED},
     {"distances", "", "Distance of each pair of the list in each frame, of nearest images.",
      TSL_F64, 1, true, LISTED, OF_LIST},
     {"in_contact", "1", "1: the pair is within the threshold in this frame.", TSL_U8, 1, true,
@@ -58,6 +60,8 @@ static const out_field outs[] = {
      false, LISTED, OF_LIST},
     {"counts", "1", "Pairs of all frames with their distance in [edges[b], edges[b+1]).", TSL_U64,
      0, false, SLOTS, HISTOGRAM},
+    {"weighted_counts", "1", "Sums of the weights of all frames' pairs in the bin.", TSL_F64, 0,
+     false, SLOTS, WEIGHTED},
     {"edges", "", "Edges of the bins.", TSL_F64, 0, false, EDGES, HISTOGRAM},
     {"kinds", "1", "Kinds of the pairs of kinds, by number (/run/facts names them).", TSL_I64, 0,
      false, PAIRS, OF_KINDS},
@@ -76,18 +80,21 @@ static bool is_needed(const tri_params *p, int need) {
   const bool histogram = p->output == TRI_HISTOGRAM;
   const bool boxed = p->frames_boxed || p->box[0] > 0;
   return need == ALWAYS || (need == HISTOGRAM && histogram) ||
-         (need == OF_CELLS && histogram && boxed) || (need == OF_KINDS && p->classes > 0) ||
-         (need == THRESHOLD && !histogram) || (need == OF_LIST && p->frames_pairs > 0);
+         (need == OF_CELLS && histogram && boxed) ||
+         (need == OF_KINDS && tri_frames_n_kinds(p) > 0) ||
+         (need == WEIGHTED && p->frames_weighted) || (need == THRESHOLD && !histogram) ||
+         (need == OF_LIST && p->frames_pairs > 0);
 }
 
 /** Dimensions of a field. */
 static void set_shape(const tri_params *p, const out_field *o, tsl_field *f) {
+  const int64_t kinds = tri_frames_n_kinds(p), slots = tri_frames_slots(p);
   int64_t more[3] = {p->bins, 1, 1};
   int n = o->shape < 0 ? 0 : 1;
   if (o->shape == EDGES) more[0] = p->bins + 1;
-  if (o->shape == PAIRS) more[0] = p->slots, more[1] = 2, n = 2;
-  if (o->shape == SLOTS && p->classes > 0) more[0] = p->slots, more[1] = p->bins, n = 2;
-  if (o->shape == KINDS && p->classes > 0) more[0] = more[1] = p->classes, more[2] = p->bins, n = 3;
+  if (o->shape == PAIRS) more[0] = slots, more[1] = 2, n = 2;
+  if (o->shape == SLOTS && kinds > 0) more[0] = slots, more[1] = p->bins, n = 2;
+  if (o->shape == KINDS && kinds > 0) more[0] = more[1] = kinds, more[2] = p->bins, n = 3;
   if (o->shape == LISTED || o->shape == LIST) more[0] = p->frames_pairs;
   if (o->shape == LIST) more[1] = 2, n = 2;
   if (o->frames) f->shape[f->rank++] = p->frames;
@@ -115,17 +122,17 @@ static tsl_err add_out(tsl_problem *problem, const out_field *o, const char *uni
 
 /* --------------------------------------------------------------------- all */
 
-/** Pairs of atoms in each slot; without kinds all of them. */
+/** Pairs of atoms of each pair of kinds; without kinds all of them. */
 static tsl_err add_pairs(const tri_marks *m, tsl_problem *problem) {
   tsl_err err = TSL_OK;
   const tri_params *p = tri_params_of(problem);
-  const int64_t slots = tsl_max(1, p->slots);
+  const int64_t kinds = tsl_max(1, tri_frames_n_kinds(p)), slots = tsl_max(1, tri_frames_slots(p));
   double *pairs = NULL, atoms[TRI_MOST_KINDS] = {0};
   TSL_TRY(tsl_alloc(slots, sizeof *pairs, "pairs of kinds", (void **)&pairs));
   for (int64_t i = 0; i < p->n; i++) atoms[m->kind != NULL ? m->kind[i] : 0]++;
-  for (int32_t a = 0; a < tsl_max(1, p->classes); a++)
-    for (int32_t b = a; b < tsl_max(1, p->classes); b++)
-      pairs[m->kind != NULL ? tri_slot_of(p, m, a, b) : 0] =
+  for (int64_t a = 0; a < kinds; a++)
+    for (int64_t b = a; b < kinds; b++)
+      pairs[tri_frames_pair_of(kinds, a, b)] =
           a != b ? atoms[a] * atoms[b] : atoms[a] * (atoms[a] - 1) / 2;
   TSL_TRY(add_in(problem, "pairs_of_slots", TSL_F64, slots, 1, pairs));
 done:
@@ -133,16 +140,18 @@ done:
   return err;
 }
 
-static tsl_err add_classes(const tri_marks *m, tsl_problem *problem) {
+/** Classes of the atoms, and the slot of each two. */
+static tsl_err add_classes(const tri_frames_input *in, tsl_problem *problem) {
   tsl_err err = TSL_OK;
   const tri_params *p = tri_params_of(problem);
-  const int32_t classes = p->classes;
+  const int64_t classes = p->classes;
   int32_t *slots = NULL;
-  TSL_TRY(
-      tsl_alloc(tsl_max(1, (int64_t)classes * classes), sizeof *slots, "slots", (void **)&slots));
-  for (int32_t a = 0; a < classes; a++)
-    for (int32_t b = 0; b < classes; b++) slots[a * classes + b] = (int32_t)tri_slot_of(p, m, a, b);
-  TSL_TRY(add_in(problem, "classes", TSL_I32, classes > 0 ? p->n : 0, 1, m->kind));
+  TSL_TRY(tsl_alloc(tsl_max(1, classes * classes), sizeof *slots, "slots", (void **)&slots));
+  for (int64_t a = 0; a < classes; a++)
+    for (int64_t b = a; b < classes; b++)
+      slots[a * classes + b] = slots[b * classes + a] = (int32_t)tri_frames_pair_of(classes, a, b);
+  TSL_TRY(add_in(problem, "classes", TSL_I32, classes > 0 ? p->n : 0, 1,
+                 p->frames_weighted ? in->class_of : in->marks.kind));
   TSL_TRY(add_in(problem, "slots", TSL_I32, classes, classes > 0 ? classes : 1, slots));
 done:
   tsl_free(slots);
@@ -155,10 +164,11 @@ tsl_err tri_frames_fields(const tri_frames_input *in, const char *unit, tsl_prob
   _Static_assert(sizeof(trajectory_place) == 3 * sizeof(int64_t), "a row of three");
   TSL_TRY(add_in(problem, "path", TSL_U8, (int64_t)strlen(in->path) + 1, 1, in->path));
   TSL_TRY(add_in(problem, "places", TSL_I64, in->t.n, 3, in->t.places));
-  TSL_TRY(add_classes(&in->marks, problem));
+  TSL_TRY(add_classes(in, problem));
   TSL_TRY(add_pairs(&in->marks, problem));
   TSL_TRY(add_in(problem, "names", TSL_U8, p->frames_named ? p->n : 0, TRAJECTORY_NAME, in->names));
   TSL_TRY(add_in(problem, "list", TSL_I64, in->n_pairs, 2, in->pairs));
+  TSL_TRY(tri_frames_add_weights(in, problem));
   for (size_t k = 0; k < sizeof outs / sizeof *outs; k++)
     if (is_needed(p, outs[k].need)) TSL_TRY(add_out(problem, &outs[k], unit));
 done:

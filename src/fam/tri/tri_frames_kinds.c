@@ -4,8 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MOST_CELLS = 1 << 24 };
-
 /** Names of the atoms of a file's first frame. @param[out] names  [n], tsl_free() frees */
 static tsl_err read_names(const char *path, int32_t format, const trajectory_place *place,
                           int64_t n, trajectory_name **names) {
@@ -54,6 +52,7 @@ static tsl_err read_file(const tsl_deck *deck, const tri_deck *s, tri_frames_inp
   char *path = NULL;
   tri_deck words = *s; /* columns are none of a trajectory's */
   words.input.kind_column = words.input.region_column = words.input.weight_column = -1;
+  words.input.weight_file = NULL;
   TSL_TRY(tsl_deck_path(deck, s->input.kind_file, &path));
   if (has_atoms(path))
     TSL_TRY(
@@ -89,9 +88,9 @@ tsl_err tri_frames_kinds(const tsl_deck *deck, const tri_deck *s, tri_frames_inp
   p->classes = in->marks.kinds;
   p->frames_named = own;
   p->slots = (int64_t)p->classes * (p->classes + 1) / 2;
-  if (tri_cells_of(p) > MOST_CELLS)
+  if (tri_cells_of(p) > TRI_FRAMES_MOST_CELLS)
     TSL_DECK_FAIL(deck, "tri.bins", "%lld counts of a frame, of kinds and bins; %d are possible",
-                  (long long)tri_cells_of(p), MOST_CELLS);
+                  (long long)tri_cells_of(p), TRI_FRAMES_MOST_CELLS);
 done:
   return err;
 }
@@ -127,7 +126,7 @@ done:
 }
 
 void tri_frames_input_clear(tri_frames_input *in) {
-  TSL_FREE_ALL(in->path, in->names, in->pairs);
+  TSL_FREE_ALL(in->path, in->names, in->pairs, in->classes, in->class_of);
   trajectory_clear(&in->t);
   tri_marks_clear(&in->marks);
   *in = (tri_frames_input){.path = NULL};

@@ -61,8 +61,9 @@ typedef struct totals {
   int64_t (*kinds)[2];       /**< [slots]; NULL: no kinds */
   moments rdf, coordination; /**< [slots][bins], [kinds][kinds][bins] */
   int64_t n_rows;
-  uint64_t *rows;  /**< [n_rows][slots][bins] */
-  double *volumes; /**< [n_rows] */
+  uint64_t *rows;          /**< [n_rows][slots][bins] */
+  double *volumes;         /**< [n_rows] */
+  double *weighted, *sums; /**< with weights: [slots][bins] of all, [n_rows][slots][bins] */
 } totals;
 
 /** A pair of kinds has `within` pairs up to the end of bin b: neighbours of an atom of each. */
@@ -70,10 +71,10 @@ static void add_neighbours(const tsl_problem *problem, const totals *t, const in
                            int64_t b, int64_t number, double within) {
   const tri_params *p = tri_params_of(problem);
   const tri_own *own = problem->own;
-  const int64_t n = tsl_max(1, p->classes);
+  const int64_t n = tsl_max(1, tri_frames_n_kinds(p));
   for (int turn = 0; turn < (kinds[0] == kinds[1] ? 1 : 2); turn++) {
     const int64_t of = kinds[turn], other = kinds[1 - turn];
-    const double atoms = p->classes > 0 ? own->totals[2 * of].points : (double)p->n;
+    const double atoms = tri_frames_n_kinds(p) > 0 ? own->totals[2 * of].points : (double)p->n;
     add_value(&t->coordination, (of * n + other) * p->bins + b, number,
               (of == other ? 2 : 1) * within / atoms);
   }
@@ -82,13 +83,14 @@ static void add_neighbours(const tsl_problem *problem, const totals *t, const in
 static void add_frame(const tsl_problem *problem, const totals *t, int64_t number, int64_t row) {
   static const int64_t alike[2] = {0, 0};
   const tri_params *p = tri_params_of(problem);
-  const uint64_t *counts = t->rows + row * tri_cells_of(p);
-  for (int64_t slot = 0; slot < tsl_max(1, p->slots); slot++) {
+  const uint64_t *counts = t->rows + row * tri_frames_cells(p);
+  for (int64_t slot = 0; slot < tsl_max(1, tri_frames_slots(p)); slot++) {
     uint64_t within = 0;
     for (int64_t b = 0; b < p->bins; b++) {
       const int64_t cell = slot * p->bins + b;
       within += counts[cell];
       t->counts[cell] += counts[cell];
+      if (t->sums != NULL) t->weighted[cell] += t->sums[row * tri_frames_cells(p) + cell];
       add_neighbours(problem, t, t->kinds != NULL ? t->kinds[slot] : alike, b, number,
                      (double)within);
       if (t->rdf.mean != NULL)
@@ -102,7 +104,7 @@ static tsl_err open_totals(tsl_problem *problem, totals *t) {
   enum { ROWS = 64, CELLS = 1 << 22 };
   tsl_err err = TSL_OK;
   const tri_params *p = tri_params_of(problem);
-  const int64_t cells = tri_cells_of(p);
+  const int64_t cells = tri_frames_cells(p);
   t->n_rows = tsl_max(1, tsl_min(ROWS, CELLS / cells));
   t->pairs = problem->fields[TRI_FRAMES_PAIRS].data;
   TSL_TRY(tri_frames_derived(problem, "counts", &t->counts));
@@ -114,8 +116,11 @@ static tsl_err open_totals(tsl_problem *problem, totals *t) {
   TSL_TRY(tri_frames_derived(problem, "coordination_error", &t->coordination.error));
   TSL_TRY(tsl_alloc(t->n_rows * cells, sizeof *t->rows, "rows", (void **)&t->rows));
   TSL_TRY(tsl_alloc(t->n_rows, sizeof *t->volumes, "rows", (void **)&t->volumes));
+  TSL_TRY(tri_frames_derived(problem, "weighted_counts", &t->weighted));
+  if (p->frames_weighted)
+    TSL_TRY(tsl_alloc(t->n_rows * cells, sizeof *t->sums, "rows", (void **)&t->sums));
   for (int64_t b = 0; b <= p->bins; b++) t->edges[b] = edge(p, b);
-  for (int64_t slot = 0; slot < p->slots; slot++)
+  for (int64_t slot = 0; slot < tri_frames_slots(p); slot++)
     tri_kinds_of_pair(p, problem->own, slot, t->kinds[slot]);
 done:
   return err;
@@ -124,7 +129,8 @@ done:
 tsl_err tri_frames_finish(tsl_problem *problem, const tsl_field_rows *store) {
   tsl_err err = TSL_OK;
   const tri_params *p = tri_params_of(problem);
-  const int64_t kinds = tsl_max(1, p->classes);
+  const int64_t kinds = tsl_max(1, tri_frames_n_kinds(p));
+  const int weighted = tsl_problem_find(problem, "weighted_counts_frames");
   totals t = {.counts = NULL};
   if (p->frames_pairs > 0) TSL_TRY(tri_frames_finish_pairs(problem, store));
   if (p->output != TRI_HISTOGRAM) goto done;
@@ -133,12 +139,13 @@ tsl_err tri_frames_finish(tsl_problem *problem, const tsl_field_rows *store) {
     const int64_t end = tsl_min(k + t.n_rows, p->frames);
     TSL_TRY(store->read(store->state, TRI_FRAMES_ROWS, k, end, t.rows));
     TSL_TRY(store->read(store->state, TRI_FRAMES_VOLUMES, k, end, t.volumes));
+    if (t.sums != NULL) TSL_TRY(store->read(store->state, weighted, k, end, t.sums));
     for (int64_t f = k; f < end; f++) add_frame(problem, &t, f + 1, f - k);
   }
   end_moments(&t.coordination, kinds * kinds * p->bins, p->frames);
-  if (t.rdf.mean != NULL) end_moments(&t.rdf, tri_cells_of(p), p->frames);
+  if (t.rdf.mean != NULL) end_moments(&t.rdf, tri_frames_cells(p), p->frames);
 done:
-  TSL_FREE_ALL(t.rows, t.volumes);
+  TSL_FREE_ALL(t.rows, t.volumes, t.sums);
   return err;
 }
 
@@ -178,8 +185,9 @@ static void add_peaks(const tsl_problem *problem, tsl_summary *summary) {
   const tri_params *p = tri_params_of(problem);
   const tri_own *own = problem->own;
   char of[2 * TRI_KIND_NAME + 4];
-  if (p->slots == 0) add_peak(problem, 0, "", summary);
-  for (int64_t slot = 0; slot < p->slots && p->slots <= FEW; slot++) {
+  const int64_t slots = tri_frames_slots(p);
+  if (slots == 0) add_peak(problem, 0, "", summary);
+  for (int64_t slot = 0; slot < slots && slots <= FEW; slot++) {
     int64_t k[2];
     tri_kinds_of_pair(p, own, slot, k);
     (void)snprintf(of, sizeof of, " %.8s-%.8s", own->names[k[0]], own->names[k[1]]);
@@ -211,7 +219,7 @@ tsl_err tri_frames_summary(const tsl_problem *problem, tsl_summary *summary) {
     return TSL_OK;
   }
   const uint64_t *counts = problem->fields[tsl_problem_find(problem, "counts")].data;
-  for (int64_t c = 0; c < tri_cells_of(p); c++) within += (double)counts[c];
+  for (int64_t c = 0; c < tri_frames_cells(p); c++) within += (double)counts[c];
   tsl_summary_add(summary, "pairs in range", within, "1");
   add_peaks(problem, summary);
   return TSL_OK;

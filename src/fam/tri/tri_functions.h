@@ -31,14 +31,15 @@ typedef enum tri_extra {
   TRI_TOTAL /**< the sum of the prepared coordinates, not read */
 } tri_extra;
 
-/** What the steps add up. All terms are +0 or above. */
+/** What the steps add up. All terms are +0 or above, but those of TRI_SIMILAR. */
 typedef enum tri_sum {
   TRI_LENGTHS, /**< no term overflows where differences do not */
   TRI_SQUARES, /**< added to what was there, which may be -0: squares, or terms made of them */
   TRI_ROOT,    /**< TRI_SQUARES, and finish begins with the root of the sum */
   TRI_PRODUCT, /**< TRI_SQUARES of unit vectors, halved; matrix products give it too */
   TRI_TERMS,   /**< from +0; no search, as far boxes do not bound it; in strips on cards */
-  TRI_POWERS   /**< TRI_TERMS whose steps take `scale`, an order, in place of a period */
+  TRI_POWERS,  /**< TRI_TERMS whose steps take `scale`, an order, in place of a period */
+  TRI_SIMILAR  /**< TRI_TERMS; the larger, the nearer; `scale` is a sign, see params.similar */
 } tri_sum;
 
 /** Unit of a value. */
@@ -74,17 +75,18 @@ typedef enum tri_unit {
   X(MAHALANOBIS, mahalanobis, TRI_WHITENED, TRI_NO_EXTRA, TRI_ROOT, TRI_UNITLESS, 3, 1,          \
     "Mahalanobis distance")
 
-/** Sums of other terms (TRI_TERMS, TRI_POWERS), as above. */
-#define TRI_TERM_LIST(X)                                                                    \
-  X(MINKOWSKI, minkowski, TRI_RAW, TRI_NO_EXTRA, TRI_POWERS, TRI_OF_POINTS, 40, 40,         \
-    "Minkowski distance")                                                                   \
-  X(CANBERRA, canberra, TRI_FIXED, TRI_NO_EXTRA, TRI_TERMS, TRI_UNITLESS, 5, 0,             \
-    "Canberra distance")                                                                    \
-  X(BRAYCURTIS, braycurtis, TRI_AMOUNTS, TRI_TOTAL, TRI_TERMS, TRI_UNITLESS, 2, 2,          \
-    "Bray-Curtis dissimilarity")                                                            \
-  X(JENSENSHANNON, jensenshannon, TRI_SHARES, TRI_NO_EXTRA, TRI_TERMS, TRI_UNITLESS, 50, 2, \
-    "Jensen-Shannon distance")                                                              \
-  X(HAMMING, hamming, TRI_FIXED, TRI_NO_EXTRA, TRI_TERMS, TRI_UNITLESS, 2, 1, "Hamming distance")
+/** Sums of other terms (TRI_TERMS and what follows it), as above. */
+#define TRI_TERM_LIST(X)                                                                          \
+  X(MINKOWSKI, minkowski, TRI_RAW, TRI_NO_EXTRA, TRI_POWERS, TRI_OF_POINTS, 40, 40,               \
+    "Minkowski distance")                                                                         \
+  X(CANBERRA, canberra, TRI_FIXED, TRI_NO_EXTRA, TRI_TERMS, TRI_UNITLESS, 5, 0,                   \
+    "Canberra distance")                                                                          \
+  X(BRAYCURTIS, braycurtis, TRI_AMOUNTS, TRI_TOTAL, TRI_TERMS, TRI_UNITLESS, 2, 2,                \
+    "Bray-Curtis dissimilarity")                                                                  \
+  X(JENSENSHANNON, jensenshannon, TRI_SHARES, TRI_NO_EXTRA, TRI_TERMS, TRI_UNITLESS, 50, 2,       \
+    "Jensen-Shannon distance")                                                                    \
+  X(HAMMING, hamming, TRI_FIXED, TRI_NO_EXTRA, TRI_TERMS, TRI_UNITLESS, 2, 1, "Hamming distance") \
+  X(INNER, inner, TRI_FIXED, TRI_NO_EXTRA, TRI_SIMILAR, TRI_SQUARED, 2, 1, "inner product")
 
 /** Functions of two rows of bits, tri_bits.h: of how many are 1 in both, and in each. */
 #define TRI_TRUTH_LIST(X)                                                                        \
@@ -102,11 +104,11 @@ typedef enum tri_unit {
 /** Functions of two sequences of letters, tri_letters.h; flops_per_pair: of 64 cells of a table. */
 #define TRI_LETTER_LIST(X)                                                                     \
   X(EDIT, edit, TRI_OF_LETTERS, TRI_NO_EXTRA, TRI_TERMS, TRI_UNITLESS, 0, 14, "edit distance") \
-  X(GLOBAL, global, TRI_OF_LETTERS, TRI_NO_EXTRA, TRI_TERMS, TRI_UNITLESS, 0, 640,             \
+  X(GLOBAL, global, TRI_OF_LETTERS, TRI_NO_EXTRA, TRI_SIMILAR, TRI_UNITLESS, 0, 640,           \
     "score of the global alignment")                                                           \
-  X(LOCAL, local, TRI_OF_LETTERS, TRI_NO_EXTRA, TRI_TERMS, TRI_UNITLESS, 0, 704,               \
+  X(LOCAL, local, TRI_OF_LETTERS, TRI_NO_EXTRA, TRI_SIMILAR, TRI_UNITLESS, 0, 704,             \
     "score of the best local alignment")                                                       \
-  X(EXTENSION, extension, TRI_OF_LETTERS, TRI_NO_EXTRA, TRI_TERMS, TRI_UNITLESS, 0, 704,       \
+  X(EXTENSION, extension, TRI_OF_LETTERS, TRI_NO_EXTRA, TRI_SIMILAR, TRI_UNITLESS, 0, 704,     \
     "score of the best extension")
 
 /** Functions of points that decks name. */
@@ -120,16 +122,23 @@ typedef enum tri_unit {
   X(EUCLIDEAN_PERIODIC, euclidean_periodic, TRI_WRAPPED, TRI_NO_EXTRA, TRI_ROOT, TRI_OF_POINTS, 5, \
     1, "minimum-image Euclidean distance")
 
+/** Numbers other than 0 and 1 turn jaccard into it. */
+#define TRI_NUMBER_LIST(X)                                                                    \
+  X(JACCARD_NUMBERS, jaccard_numbers, TRI_FIXED, TRI_NO_EXTRA, TRI_TERMS, TRI_UNITLESS, 3, 5, \
+    "Jaccard dissimilarity")
+
 /** All that have a formula; gravity has its own. */
 #define TRI_PAIR_LIST(X) \
   TRI_NAMED_LIST(X)      \
-  TRI_PERIODIC_LIST(X)
+  TRI_PERIODIC_LIST(X)   \
+  TRI_NUMBER_LIST(X)
 
 /** Those that add up a term for each dimension. */
 #define TRI_STEP_LIST(X) \
   TRI_DISTANCE_LIST(X)   \
   TRI_TERM_LIST(X)       \
-  TRI_PERIODIC_LIST(X)
+  TRI_PERIODIC_LIST(X)   \
+  TRI_NUMBER_LIST(X)
 
 /** Those with a kernel for each output, and bounds for searches. */
 #define TRI_DIRECT_LIST(X) \

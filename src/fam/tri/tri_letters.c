@@ -28,13 +28,10 @@ tsl_err tri_letters_settle(const tsl_deck *deck, const tri_deck *s) {
   if (s->input.points.file == NULL)
     TSL_DECK_FAIL(deck, section, "function %s needs input.file, sequences as FASTA or FASTQ",
                   tri_choice_words[s->function.name]);
-  const bool scored = tri_deck_function(s) != TRI_EDIT;
-  const uint32_t of_distances =
-      TRI_BIT(MINIMUM) | TRI_BIT(MAXIMUM) | TRI_BIT(DBSCAN) | TRI_BIT(LINKAGE);
-  if (scored && (of_distances >> s->output & 1) != 0)
-    TSL_DECK_FAIL(deck, "tri.output", "%s is of distances, and function %s gives scores%s",
-                  tri_output_words[s->output], tri_choice_words[s->function.name],
-                  s->output == TRI_MAXIMUM ? "; topk with k: 1 has the best" : "");
+  if (s->precision > TRI_FP64)
+    TSL_DECK_FAIL(deck, "tri.precision",
+                  "%s is a type of coordinates; sequences go with fp32 or fp64",
+                  tri_precision_words[s->precision]);
   if (tsl_deck_given(deck, "tri.regions"))
     TSL_DECK_FAIL(deck, "tri.regions", "sequences are not in space; remove it");
 done:
@@ -200,14 +197,6 @@ done:
   return err;
 }
 
-/** Near pairs are those of high scores. */
-static void set_similar(tri_params *p) {
-  const uint32_t near =
-      TRI_BIT(TOPK) | TRI_BIT(THRESHOLD) | TRI_BIT(CSR) | TRI_BIT(DEGREE) | TRI_BIT(COMPONENTS);
-  p->similar = tri_is_scored(p) && tri_output_in(p, near);
-  if (p->similar) p->threshold = -p->threshold;
-}
-
 /** The codes move from the points to the problem. */
 static tsl_err add_sequences(tri_points *points, tsl_problem *problem) {
   tsl_err err = TSL_OK;
@@ -249,29 +238,9 @@ tsl_err tri_letters_add(const tsl_deck *deck, const tri_deck *s, tri_points *poi
   if (!tri_of_letters(p)) goto done;
   TSL_TRY(check_devices(deck, problem));
   TSL_TRY(check_longest(deck, p));
-  set_similar(p);
   const tri_sequences sequences = tri_sequences_of(problem);
   TSL_TRY(set_work(p, &sequences, &own->work));
   keep_names(&points->letters, &own->letters);
 done:
   return err;
-}
-
-/* ------------------------------------------------------------------ parts */
-
-static void restore(int type, void *values, int64_t n) {
-  double *const d = values;
-  float *const f = values;
-  if (type == TSL_F64)
-    for (int64_t k = 0; k < n; k++) d[k] = 0 - d[k]; /* never -0 */
-  else
-    for (int64_t k = 0; k < n; k++) f[k] = 0 - f[k];
-}
-
-void tri_restore_signs(const tri_params *p, const tsl_unit *unit, tsl_part *part) {
-  if (!p->similar) return;
-  if (p->output == TRI_TOPK)
-    restore(p->type, part->slab[TRI_OUT_2], (unit->hi[0] - unit->lo[0]) * p->k);
-  if (tri_output_in(p, TRI_BIT(THRESHOLD) | TRI_BIT(CSR)))
-    restore(p->type, part->list[TRI_OUT_2].data, part->list[TRI_OUT_2].n);
 }

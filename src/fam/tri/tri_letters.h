@@ -14,9 +14,7 @@
  * infinity for all others. T is the largest value of all antidiagonals before its own (Zhang,
  * Schwartz, Wagner and Miller 2000, J. Comput. Biol. 7, 203, section 2; of whole letters, without
  * their points half way between two). What is dropped follows from the sequences alone.
- * Scores tell how similar two sequences are. Where an output keeps near pairs, those of high scores
- * are kept: workers compute with the signs changed (params.similar), and tri_restore_signs() puts
- * them right in what they hand over.
+ * Scores tell how similar two sequences are: tri_is_similarity().
  */
 #ifndef TSL_FAM_TRI_LETTERS_H
 #define TSL_FAM_TRI_LETTERS_H
@@ -61,9 +59,6 @@ TSL_FN bool tri_table_fits(int64_t m, int64_t n, const tri_params *p, int64_t la
 TSL_FN bool tri_is_narrow(int64_t m, int64_t n, const tri_params *p) {
   return tri_table_fits(m, n, p, TRI_NARROW_MOST);
 }
-
-/** Values that are handed over: of topk in slabs of TRI_OUT_2, of threshold and csr in lists. */
-void tri_restore_signs(const tri_params *p, const tsl_unit *unit, tsl_part *part);
 
 /** Sequences by place; borrowed. */
 typedef struct tri_sequences {

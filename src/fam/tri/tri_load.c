@@ -113,6 +113,7 @@ tsl_err tri_load(const tsl_deck *deck, const tri_deck *s, int32_t format, tri_po
     TSL_TRY(make_points(deck, s, points));
   points->d = points->table.columns - points->more - points->has_extra;
   (void)snprintf(points->unit, sizeof points->unit, "%s", find_unit(s, &source));
+  TSL_TRY(tri_types_settle(deck, s, points));
 done:
   return err;
 }

@@ -1,6 +1,7 @@
 /* The other of two sets: keys as those of the points, below `other`; its rows come first. */
 #include "tri_family.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -91,6 +92,7 @@ tsl_err tri_other_load(const tsl_deck *deck, const tri_deck *s, int32_t format,
   copy_rows(&both, a->n, b);
   (void)snprintf(from, sizeof from, "%.640s; other: %.640s", points->from, other.from);
   memcpy(points->from, from, sizeof from);
+  points->moved = fmax(points->moved, other.moved);
   points->other = a->n;
   points->other_made = other.made;
   table_rows_clear(&points->table);

@@ -1,6 +1,6 @@
 /* Bodies of tri_pairs.h for one type; included once for float and once for double. No guard:
- * the includer sets TRI_REAL, TRI_(name), TRI_ABS, TRI_FMA, TRI_SQRT, TRI_EPSILON, TRI_ASIN_P; the
- * end unsets them. */
+ * the includer sets TRI_REAL, TRI_(name), TRI_ABS, TRI_FMA, TRI_SQRT, TRI_EPSILON, TRI_TALLY,
+ * TRI_ASIN_P; the end unsets them. */
 
 #define R TRI_REAL
 
@@ -103,9 +103,18 @@ TSL_FN R TRI_(tri_step_hamming)(R acc, R a, R b, R box) {
   (void)box;
   return acc + (a != b ? (R)1 : (R)0);
 }
+/** How many coordinates differ, plus TRI_TALLY for each two that are equal and not 0. */
+TSL_FN R TRI_(tri_step_jaccard_numbers)(R acc, R a, R b, R box) {
+  (void)box;
+  return acc + (a != b ? (R)1 : a != (R)0 ? TRI_TALLY : (R)0);
+}
+TSL_FN R TRI_(tri_step_inner)(R acc, R a, R b, R box) {
+  (void)box;
+  return TRI_FMA(a, b, acc);
+}
 
 /* ---- finishes: ei, ej = extra numbers of the points; scale = sphere radius of haversine, order of
- * minkowski, number of coordinates where a mean is taken of them */
+ * minkowski, sign of inner, number of coordinates where a mean is taken of them */
 
 TSL_FN R TRI_(tri_finish_euclidean)(R acc, R ei, R ej, R scale) {
   (void)ei, (void)ej, (void)scale;
@@ -192,6 +201,11 @@ TSL_FN R TRI_(tri_finish_hamming)(R acc, R ei, R ej, R scale) {
   (void)ei, (void)ej;
   return TRI_(tri_ratio)(acc, scale);
 }
+/** sign: 1, or -1 where small values are looked for; 0 is +0. */
+TSL_FN R TRI_(tri_finish_inner)(R acc, R ei, R ej, R sign) {
+  (void)ei, (void)ej;
+  return TRI_FMA(acc, sign, (R)0);
+}
 /* Of truths: ei and ej are true, both of them `both`; scale: number of coordinates. */
 
 /** How many are true of one of them alone. */
@@ -202,6 +216,13 @@ TSL_FN R TRI_(tri_finish_jaccard)(R both, R ei, R ej, R scale) {
   (void)scale;
   const R differ = TRI_(tri_differ)(both, ei, ej);
   return TRI_(tri_ratio)(differ, both + differ);
+}
+/** Of the coordinates that are not both 0 the share that differ. */
+TSL_FN R TRI_(tri_finish_jaccard_numbers)(R acc, R ei, R ej, R scale) {
+  (void)ei, (void)ej, (void)scale;
+  const R equal = (R)(int32_t)(acc * ((R)1 / TRI_TALLY));
+  const R differ = acc - equal * TRI_TALLY;
+  return TRI_(tri_ratio)(differ, equal + differ);
 }
 TSL_FN R TRI_(tri_finish_dice)(R both, R ei, R ej, R scale) {
   (void)scale;
@@ -302,4 +323,5 @@ TSL_FN R TRI_(tri_apart)(const R *x, int64_t ld, int d, const R *box, bool wrapp
 #undef TRI_FMA
 #undef TRI_SQRT
 #undef TRI_EPSILON
+#undef TRI_TALLY
 #undef TRI_ASIN_P

@@ -187,6 +187,20 @@ done:
   return err;
 }
 
+/** Whole numbers that are only compared must not become equal by rounding. */
+static tsl_err check_categories(const tri_preparing *c, int64_t row, const double *x) {
+  tsl_err err = TSL_OK;
+  if (c->p->function != TRI_HAMMING && c->p->function != TRI_JACCARD_NUMBERS) goto done;
+  for (int64_t k = 0; k < c->p->d; k++)
+    if (x[k] == floor(x[k]) && x[k] != tri_rounded(c->p, x[k]))
+      TSL_DECK_FAIL(c->deck, tri_blamed(c, row),
+                    "point %lld (from 0): %.17g is a whole number that fp32 does not have, so that "
+                    "others may seem equal; use precision: fp64",
+                    tri_numbered(c, row), x[k]);
+done:
+  return err;
+}
+
 static tsl_err store_points(const tri_preparing *c, tri_rounding *rounding, void *data) {
   tsl_err err = TSL_OK;
   const tri_params *p = c->p;
@@ -198,6 +212,7 @@ static tsl_err store_points(const tri_preparing *c, tri_rounding *rounding, void
     TSL_TRY(tri_prepare_point(c, i, x));
     for (int64_t k = 0; k < p->d; k++) x[k] -= rounding->origin[k];
     TSL_TRY(check_row(c, i, x, p->d));
+    TSL_TRY(check_categories(c, i, x));
     for (int64_t k = 0; k < p->d; k++) {
       tri_prepare_put(p, data, k * p->n_pad + place, x[k]);
       moved += (x[k] - tri_rounded(p, x[k])) * (x[k] - tri_rounded(p, x[k]));
@@ -210,14 +225,14 @@ done:
   return err;
 }
 
-/** Largest extent of the cloud along dimension k. */
-static double extent(const tri_points *points, int64_t k) {
+/** Extent of the cloud along dimension k, or the largest size of its coordinates. */
+static double extent(const tri_points *points, int64_t k, bool sizes) {
   double least = INFINITY, most = -INFINITY;
   for (int64_t i = 0; i < points->table.n; i++) {
     const double x = points->table.values[i * points->table.columns + k];
     least = fmin(least, x), most = fmax(most, x);
   }
-  return most - least;
+  return sizes ? fmax(most, -least) : most - least;
 }
 
 /**
@@ -231,29 +246,44 @@ static double least_extent(const tri_params *p) {
   return single ? TRI_LEAST_F32 : TRI_LEAST_F64;
 }
 
+/** Sums of whole numbers of int8 are exact. */
+static tsl_err check_exact(const tri_preparing *c, double sum) {
+  tsl_err err = TSL_OK;
+  const tri_sum of = tri_abouts[c->p->function].sum;
+  const double most = 0x1p24; /* fp32 has all whole numbers up to it */
+  if (c->exact && (of < TRI_PRODUCT || of == TRI_SIMILAR) && sum > most)
+    TSL_DECK_FAIL(c->deck, "tri.precision",
+                  "sums of int8 may reach %.0f, and fp32 has whole numbers exactly up to %.0f; use "
+                  "precision: fp64",
+                  sum, most);
+done:
+  return err;
+}
+
 /** Neither the largest nor typical values of raw points may leave the precision. */
 static tsl_err check_extent(const tri_preparing *c) {
   tsl_err err = TSL_OK;
   const tri_params *p = c->p;
-  const bool single = p->type == TSL_F32;
+  const bool single = p->type == TSL_F32, sizes = p->function == TRI_INNER;
   const bool squares = tri_abouts[p->function].sum != TRI_LENGTHS;
   const char *name = single ? "fp32" : "fp64";
   const double limit = (single ? FLT_MAX : DBL_MAX) / 4; /* room for rounding and radii */
   double sum = 0, most = 0;
-  if (tri_abouts[p->function].prepare != TRI_RAW) goto done;
+  if (tri_abouts[p->function].prepare != TRI_RAW && !sizes) goto done;
   for (int64_t k = 0; k < p->d_read && c->points->table.n > 0; k++) {
-    const double e = extent(c->points, k);
+    const double e = extent(c->points, k, sizes);
     sum += squares ? e * e : e;
     most = fmax(most, e);
   }
+  TSL_TRY(check_exact(c, sum));
   if (!(sum <= limit))
-    TSL_DECK_FAIL(c->deck, c->path, "the points are so far apart that values overflow %s; use %s",
-                  name, single ? "precision: fp64" : "a larger unit of length");
+    TSL_DECK_FAIL(c->deck, c->path, "%s that values overflow %s; use %s",
+                  sizes ? "coordinates are so large" : "the points are so far apart", name,
+                  single ? "precision: fp64" : "a larger unit of length");
   if (most > 0 && most < least_extent(p))
-    TSL_DECK_FAIL(
-        c->deck, c->path,
-        "the points are so close together, all within %g, that values underflow %s; use %s", most,
-        name, single ? "precision: fp64" : "a smaller unit of length");
+    TSL_DECK_FAIL(c->deck, c->path, "%s, all within %g, that values underflow %s; use %s",
+                  sizes ? "coordinates are so small" : "the points are so close together", most,
+                  name, single ? "precision: fp64" : "a smaller unit of length");
 done:
   return err;
 }
@@ -377,7 +407,8 @@ tsl_err tri_prepare_points(const tsl_deck *deck, const tri_deck *s, const tri_po
                      .other_path =
                          points->other_made ? "tri.other.generator" : "tri.other.input.file",
                      .points = points,
-                     .absolute = absolute};
+                     .absolute = absolute,
+                     .exact = s->precision == TRI_INT8};
   double common = 0;
   tsl_field *field = NULL;
   if (tri_of_letters(p) || tri_of_bits(p)) { /* there are none */

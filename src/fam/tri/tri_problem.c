@@ -281,10 +281,12 @@ static const char *unit_of_values(const tri_deck *s, const tri_points *points) {
 }
 
 /** Keep for tri_describe how the points came about. */
-static void note_points(const tri_points *points, const tri_rounding *rounding, bool older,
-                        tsl_problem *problem) {
+static void note_points(const tri_deck *s, const tri_points *points, const tri_rounding *rounding,
+                        bool older, tsl_problem *problem) {
   const tri_params *p = tri_params_of(problem);
-  char cost[256];
+  char cost[256], moved[64] = "";
+  if (points->moved > 0)
+    (void)snprintf(moved, sizeof moved, ", which moves coordinates by up to %.2g", points->moved);
   tri_rounding_describe(p, points->unit, rounding, cost, sizeof cost);
   tri_own *own = problem->own;
   if (tri_of_letters(p)) {
@@ -292,13 +294,13 @@ static void note_points(const tri_points *points, const tri_rounding *rounding, 
     return;
   }
   (void)snprintf(
-      own->text, TRI_TEXT, "%spoints: %.1400s; %lld of %lld dimension%s%s, in %s%s\n",
+      own->text, TRI_TEXT, "%spoints: %.1400s; %lld of %lld dimension%s%s, in %s%s%s\n",
       older ? "deck: equation: is an older form of function: {value: ...}, and read as that\n" : "",
       points->from, (long long)points->table.n, (long long)p->d_read, p->d_read == 1 ? "" : "s",
       !points->has_extra           ? ""
       : p->function == TRI_GRAVITY ? " with masses"
                                    : " with radii",
-      p->type == TSL_F32 ? "fp32" : "fp64", cost);
+      tri_precision_words[s->precision], moved, cost);
 }
 
 static void tri_describe(const tsl_problem *problem, char *text, size_t size) {
@@ -388,7 +390,7 @@ static tsl_err tri_create(tsl_deck *deck, tsl_problem *problem) {
   if (tri_is_equation(p)) TSL_TRY(tri_equation_parse(deck, &s.function, p->d, &equation));
   TSL_TRY(tri_prepare_points(deck, &s, &points, equation.absolute, problem, &rounding));
   TSL_TRY(add_order(problem));
-  note_points(&points, &rounding, older, problem);
+  note_points(&s, &points, &rounding, older, problem);
   TSL_TRY(tri_classes_add(deck, &s, &marks, problem));
   TSL_TRY(tri_letters_add(deck, &s, &points, problem));
   TSL_TRY(tri_bits_add(&points, problem));

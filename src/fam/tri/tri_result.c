@@ -1,4 +1,4 @@
-/* After the units: what a histogram adds, and the lines of the summary. */
+/* After the units: signs of similarities, what a histogram adds, the lines of the summary. */
 #include "tri_graph_root.h"
 #include "tri_letters.h"
 #include "tri_marks.h"
@@ -27,6 +27,23 @@ tsl_err tri_advance(tsl_problem *problem, int phase, bool *more) {
   if (p->output == TRI_CSR) return set_indptr(problem);
   if (p->frames > 0) return TSL_OK;
   return p->output == TRI_HISTOGRAM ? tri_histogram_finish(problem) : tri_between_finish(problem);
+}
+
+static void restore(int type, void *values, int64_t n) {
+  double *const d = values;
+  float *const f = values;
+  if (type == TSL_F64)
+    for (int64_t k = 0; k < n; k++) d[k] = 0 - d[k]; /* never -0 */
+  else
+    for (int64_t k = 0; k < n; k++) f[k] = 0 - f[k];
+}
+
+void tri_restore_signs(const tri_params *p, const tsl_unit *unit, tsl_part *part) {
+  if (!p->similar) return;
+  if (p->output == TRI_TOPK)
+    restore(p->type, part->slab[TRI_OUT_2], (unit->hi[0] - unit->lo[0]) * p->k);
+  if (tri_output_in(p, TRI_BIT(THRESHOLD) | TRI_BIT(CSR)))
+    restore(p->type, part->list[TRI_OUT_2].data, part->list[TRI_OUT_2].n);
 }
 
 /* ---------------------------------------------------------------- summary */
