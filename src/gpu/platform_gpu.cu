@@ -109,6 +109,6 @@ static const tsl_backend *const gpu_backends[] = {
     NULL};
 
 extern "C" const tsl_platform tsl_platform_gpu = {
-    TSL_GPU,      "gpu",      gpu_backends,  tsl_gpu_benches, gpu_count,
-    gpu_describe, gpu_select, tsl_gpu_probe, tsl_gpu_linalg,
+    TSL_GPU,      "gpu",      gpu_backends, tsl_gpu_benches, gpu_count,
+    gpu_describe, gpu_select, NULL,         tsl_gpu_probe,   tsl_gpu_linalg,
 };
