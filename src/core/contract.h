@@ -239,9 +239,8 @@ typedef struct tsl_family {
   /** REQUIRED, root only. Cut the work. Zero units are legal (empty result). */
   tsl_err (*units)(const tsl_problem *problem, const tsl_limits *limits, tsl_units *units);
 
-  /** OPTIONAL, default the whole unit: a smaller unit of about fraction (0..1] of the cost of
-   *  whole, for calibration; its output is thrown away. 1: the whole, with the features that it has
-   *  when it is calibrated. */
+  /** OPTIONAL, default the whole unit: a unit of about fraction (0..1] of the cost of whole, with its
+   *  features when it is calibrated; its output is thrown away. */
   void (*sample)(const tsl_problem *problem, const tsl_unit *whole, double fraction, tsl_unit *out);
 
   /** OPTIONAL, default never cached: what the cost coefficients depend on besides the device, such
