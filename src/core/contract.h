@@ -239,7 +239,7 @@ typedef struct tsl_family {
   /** REQUIRED, root only. Cut the work. Zero units are legal (empty result). */
   tsl_err (*units)(const tsl_problem *problem, const tsl_limits *limits, tsl_units *units);
 
-  /** OPTIONAL, default the whole unit: a unit of about fraction (0..1] of the cost of whole, with its
+  /** OPTIONAL, default the whole unit: a unit of about fraction (0..1] of whole's cost, with its
    *  features when it is calibrated; its output is thrown away. */
   void (*sample)(const tsl_problem *problem, const tsl_unit *whole, double fraction, tsl_unit *out);
 
