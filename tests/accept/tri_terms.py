@@ -22,8 +22,8 @@ def points(function, n, d, seed):
     """Points exact in fp32, of the kind that the function compares."""
     rng = np.random.default_rng(seed)
     x = rng.normal(size=(n, d)).astype(np.float32).astype(float)
-    if function in TRUTHS:  # of other numbers jaccard is another function, see tri_types.py
-        return (rng.random((n, d)) < 0.4) * rng.integers(1, 2 if function == "jaccard" else 4, (n, d)).astype(float)
+    if function in TRUTHS:
+        return (rng.random((n, d)) < 0.4) * rng.integers(1, 4, (n, d)).astype(float)
     if function == "hamming":
         return np.round(x)
     if function in ("braycurtis", "jensenshannon"):

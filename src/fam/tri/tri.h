@@ -86,7 +86,6 @@ enum {
   TRI_MAX_K = 65536,    /**< neighbours per row */
   TRI_FEW_K = 1024,     /**< so many are chosen while pairs are looked at, and by searches */
   TRI_MAX_D = 1 << 20,  /**< dimensions of a point */
-  TRI_NUMBERS_D = 4095, /**< JACCARD_NUMBERS in fp32: likewise */
   TRI_CDP_CUTOFF = 1024 /**< rows of a triangle that the map cdp does not divide, unless told */
 };
 #define TRI_MAX_N INT64_C(2147483519) /**< points: n_pad fits 31 bits */

@@ -275,30 +275,6 @@ done:
   return err;
 }
 
-/** Jaccard of numbers that are no truths. */
-static bool are_truths(const tri_points *points) {
-  const table_rows *t = &points->table;
-  for (int64_t i = 0; i < t->n; i++)
-    for (int64_t k = 0; k < points->d; k++) {
-      const double x = t->values[i * t->columns + k];
-      if (x != 0 && x != 1) return false;
-    }
-  return true;
-}
-
-static tsl_err choose_jaccard(const tsl_deck *deck, const tri_points *points, tri_params *p) {
-  tsl_err err = TSL_OK;
-  if (p->function != TRI_JACCARD || points->packed || are_truths(points)) goto done;
-  p->function = TRI_JACCARD_NUMBERS;
-  if (p->type == TSL_F32 && p->d > TRI_NUMBERS_D)
-    TSL_DECK_FAIL(deck, "tri.precision",
-                  "jaccard of numbers other than 0 and 1 counts up to %d dimensions in fp32, not "
-                  "%lld; use fp64",
-                  (int)TRI_NUMBERS_D, (long long)p->d);
-done:
-  return err;
-}
-
 /** What finishes of TRI_TERM_LIST and TRI_TRUTH_LIST take. */
 static double scale_of(const tri_deck *s, const tri_params *p) {
   if (p->function == TRI_MINKOWSKI) return s->function.order;
@@ -315,7 +291,6 @@ tsl_err tri_check_points(const tsl_deck *deck, const tri_deck *s, const tri_poin
   p->d_read = points->packed ? TRI_BYTE_BITS * points->d : points->d;
   p->d = spatial ? 3 : p->d_read;
   TSL_TRY(check_dimensions(deck, s, p));
-  TSL_TRY(choose_jaccard(deck, points, p));
   TSL_TRY(check_result(deck, p));
   if (tri_is_terms(p)) p->scale = scale_of(s, p);
   if (p->output == TRI_DBSCAN) p->k = s->min_samples - 1;

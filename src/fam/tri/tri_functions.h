@@ -122,23 +122,16 @@ typedef enum tri_unit {
   X(EUCLIDEAN_PERIODIC, euclidean_periodic, TRI_WRAPPED, TRI_NO_EXTRA, TRI_ROOT, TRI_OF_POINTS, 5, \
     1, "minimum-image Euclidean distance")
 
-/** Numbers other than 0 and 1 turn jaccard into it. */
-#define TRI_NUMBER_LIST(X)                                                                    \
-  X(JACCARD_NUMBERS, jaccard_numbers, TRI_FIXED, TRI_NO_EXTRA, TRI_TERMS, TRI_UNITLESS, 3, 5, \
-    "Jaccard dissimilarity")
-
 /** All that have a formula; gravity has its own. */
 #define TRI_PAIR_LIST(X) \
   TRI_NAMED_LIST(X)      \
-  TRI_PERIODIC_LIST(X)   \
-  TRI_NUMBER_LIST(X)
+  TRI_PERIODIC_LIST(X)
 
 /** Those that add up a term for each dimension. */
 #define TRI_STEP_LIST(X) \
   TRI_DISTANCE_LIST(X)   \
   TRI_TERM_LIST(X)       \
-  TRI_PERIODIC_LIST(X)   \
-  TRI_NUMBER_LIST(X)
+  TRI_PERIODIC_LIST(X)
 
 /** Those with a kernel for each output, and bounds for searches. */
 #define TRI_DIRECT_LIST(X) \

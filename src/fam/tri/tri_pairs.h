@@ -37,7 +37,6 @@
 #endif
 #define TRI_SQRT TRI_SQRT_F32
 #define TRI_EPSILON 0x1p-23f
-#define TRI_TALLY 0x1p12f /* two counts in one number, each below it: TRI_NUMBERS_D */
 /* P of tri_asin by Horner; coefficients of tools/asin_coefficients, relative error 1.8e-8 */
 #define TRI_ASIN_P(z) \
   (0.16666672f +      \
@@ -50,7 +49,6 @@
 #define TRI_FMA fma
 #define TRI_SQRT sqrt
 #define TRI_EPSILON 0x1p-52
-#define TRI_TALLY 0x1p26
 /* likewise, relative error 5.6e-17 */
 #define TRI_ASIN_P(z)                                                                 \
   (0.16666666666666648628 +                                                           \

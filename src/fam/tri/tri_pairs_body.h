@@ -103,11 +103,6 @@ TSL_FN R TRI_(tri_step_hamming)(R acc, R a, R b, R box) {
   (void)box;
   return acc + (a != b ? (R)1 : (R)0);
 }
-/** How many coordinates differ, plus TRI_TALLY for each two that are equal and not 0. */
-TSL_FN R TRI_(tri_step_jaccard_numbers)(R acc, R a, R b, R box) {
-  (void)box;
-  return acc + (a != b ? (R)1 : a != (R)0 ? TRI_TALLY : (R)0);
-}
 TSL_FN R TRI_(tri_step_inner)(R acc, R a, R b, R box) {
   (void)box;
   return TRI_FMA(a, b, acc);
@@ -216,13 +211,6 @@ TSL_FN R TRI_(tri_finish_jaccard)(R both, R ei, R ej, R scale) {
   (void)scale;
   const R differ = TRI_(tri_differ)(both, ei, ej);
   return TRI_(tri_ratio)(differ, both + differ);
-}
-/** Of the coordinates that are not both 0 the share that differ. */
-TSL_FN R TRI_(tri_finish_jaccard_numbers)(R acc, R ei, R ej, R scale) {
-  (void)ei, (void)ej, (void)scale;
-  const R equal = (R)(int32_t)(acc * ((R)1 / TRI_TALLY));
-  const R differ = acc - equal * TRI_TALLY;
-  return TRI_(tri_ratio)(differ, equal + differ);
 }
 TSL_FN R TRI_(tri_finish_dice)(R both, R ei, R ej, R scale) {
   (void)scale;

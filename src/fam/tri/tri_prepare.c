@@ -190,7 +190,7 @@ done:
 /** Whole numbers that are only compared must not become equal by rounding. */
 static tsl_err check_categories(const tri_preparing *c, int64_t row, const double *x) {
   tsl_err err = TSL_OK;
-  if (c->p->function != TRI_HAMMING && c->p->function != TRI_JACCARD_NUMBERS) goto done;
+  if (c->p->function != TRI_HAMMING) goto done;
   for (int64_t k = 0; k < c->p->d; k++)
     if (x[k] == floor(x[k]) && x[k] != tri_rounded(c->p, x[k]))
       TSL_DECK_FAIL(c->deck, tri_blamed(c, row),
