@@ -46,18 +46,25 @@ def once():
     check(not twice, f"more than once: {twice}")
 
 
+def readings(ranks):
+    """(of the host, of a text), as hwloc says."""
+    said = good(RUN, ranks, env={"HWLOC_COMPONENTS_VERBOSE": "1"}).err
+    lists = re.findall(r"Final list of enabled discovery components: (\S+)", said)
+    text = sum(one.startswith("xml") for one in lists)
+    return len(lists) - text, text
+
+
 def topology():
     """What ranks read of the host grows by MPI's own look alone, one a rank; ours are of the text of one of them."""
-    host, text = {}, {}
-    for ranks in (2, 4):
-        said = good(RUN, ranks, env={"HWLOC_COMPONENTS_VERBOSE": "1"}).err
-        lists = re.findall(r"Final list of enabled discovery components: (\S+)", said)
-        text[ranks] = sum(one.startswith("xml") for one in lists)
-        host[ranks] = len(lists) - text[ranks]
-    if not host[2] + text[2]:
-        return "this hwloc does not say what it reads"
-    check(text[4] - text[2] >= 2, f"of text: {text}")
-    check(host[4] - host[2] <= 2, f"of the host: {host}")
+    for left in (2, 1, 0):  # lines of several ranks may run into each other, and are then missed
+        host, text = zip(readings(2), readings(4))
+        if not sum(host):
+            return "this hwloc does not say what it reads"
+        if left and not (text[1] - text[0] >= 2 >= host[1] - host[0]):
+            continue
+        check(text[1] - text[0] >= 2, f"of text: {text}")
+        check(host[1] - host[0] <= 2, f"of the host: {host}")
+        break
     return None
 
 

@@ -332,9 +332,9 @@ def many_case(function, n, k):
 
 
 def covered_case():
-    """Every function that decks may name has a reference here, in tri_terms.py, tri_types.py or tri_letters.py."""
+    """Every function that decks may name has a reference here, in tri_terms.py, tri_types.py, tri_letters.py or tri_extension.py."""
     words = re.search(r"function: (.*?) +\(required\)", suite.run(["help", "tri"]).out).group(1)
-    named = [*FUNCTIONS, *tri_terms.FUNCTIONS, *tri_types.FUNCTIONS, "gravity", "equation", *tri_letters.FUNCTIONS]
+    named = [*FUNCTIONS, *tri_terms.FUNCTIONS, *tri_types.FUNCTIONS, "gravity", "equation", *tri_letters.FUNCTIONS, "extension"]
     check(sorted(words.split(" | ")) == sorted(named), f"functions {words}, references of {named}")
 
 
