@@ -23,6 +23,7 @@ SCORES = {
     "affine": {"match": 2, "mismatch": -3, "open": 5, "extend": 2},
     "linear": {"match": 1, "mismatch": -1, "open": 0, "extend": 1},
     "free gaps": {"match": 3, "mismatch": -2, "open": 4, "extend": 0},
+    "fours": {"match": 8, "mismatch": -12, "open": 12, "extend": 4},
     "large": {"match": 500, "mismatch": -400, "open": 1200, "extend": 100},
     "matrix": {"matrix": "made.txt", "open": 6, "extend": 1},
 }
@@ -158,6 +159,24 @@ def saves(name, kind, n, most, ranks=1):
     return ", ".join(notes)
 
 
+def decline(device):
+    """Strangers before and after: values fall by more than 16 bits beyond the best cell."""
+    rng = np.random.default_rng(9)
+    alike = letters(rng, 5000)
+    a, b = letters(rng, 7000) + alike + letters(rng, 14000), letters(rng, 3000) + alike + letters(rng, 14077)
+    write_pair(a, b)
+    tree = tree_of("fours", "recover", threads=2)
+    tree["run"]["device"] = device
+    with suite.result(tree, timeout=300) as file:
+        goal = int(file["results/goal"][0])
+    check(goal >= 8 * len(alike), f"goal {goal} of {len(alike)} equal letters")
+    try:
+        check(goal == by_parasail(a, b, SCORES["fours"]), f"{goal} is not parasail's score")
+    except ImportError:
+        return "no parasail"
+    return None
+
+
 def strangers(n):
     write_pair(*pair("strangers", n, 5))
     _, part, _ = run("affine", "value")
@@ -202,6 +221,8 @@ for kind in ALIKE:
     suite.case(f"{kind}: a part", saves, "affine", kind, 60000, 0.3)
 suite.case("mutated 0.1: a part, 3 ranks", saves, "affine", "mutated 0.1", 60000, 0.3, 3)
 suite.case("strangers: nearly all", strangers, 4000)
+for device in ("cpu", "gpu") if " gpu0 " in suite.run(["devices"]).out else ("cpu",):
+    suite.case(f"far below the best cell, {device}", decline, device)
 suite.case("others compute all", others_compute_all)
 suite.case("gone on from a checkpoint", resumed)
 suite.end()

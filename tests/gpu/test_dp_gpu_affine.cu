@@ -532,11 +532,10 @@ done:
 }
 
 /* Many strips at once, or many rows; one row on the host. */
-static tsl_err check_large(bool local, int64_t n, int64_t m, int letters, int width) {
+static tsl_err check_against_rows(bool local, const letters_scores &s, dp_random &r,
+                                  const text_t &a, const text_t &b, int width) {
   tsl_err err = TSL_OK;
-  dp_random r((uint64_t)(n + m + local));
-  const text_t a = random_text(r, n, letters), b = relative_of(r, a, m, letters);
-  const letters_scores s = random_scores(r, letters, true);
+  const int64_t n = (int64_t)a.size(), m = (int64_t)b.size();
   std::vector<int> h((size_t)(m + 1)), f((size_t)(m + 1), -100000000);
   dp_best wanted = {}, best = {};
   for (int64_t j = 1; j <= m; j++) h[j] = local ? 0 : -s.open - s.extend * (int)j;
@@ -565,6 +564,28 @@ static tsl_err check_large(bool local, int64_t n, int64_t m, int letters, int wi
   check(again == 0, "16 bits hold", n, m, again);
 done:
   return err;
+}
+
+static tsl_err check_large(bool local, int64_t n, int64_t m, int letters, int width) {
+  dp_random r((uint64_t)(n + m + local));
+  const text_t a = random_text(r, n, letters), b = relative_of(r, a, m, letters);
+  return check_against_rows(local, random_scores(r, letters, true), r, a, b, width);
+}
+
+/* Local: strangers follow the best cell, until values lie more than 16 bits below it. */
+static tsl_err check_decline(int width) {
+  enum { ALIKE = 5000, STRANGERS = 12000, FACTOR = 4 };
+  dp_random r((uint64_t)width);
+  text_t a = random_text(r, ALIKE, 4), b = a;
+  for (text_t *x : {&a, &b}) {
+    const text_t other = random_text(r, STRANGERS, 4);
+    x->insert(x->end(), other.begin(), other.end());
+  }
+  letters_scores s = random_scores(r, 4, true);
+  s.open *= FACTOR, s.extend *= FACTOR;
+  for (int x = 0; x < 4; x++)
+    for (int y = 0; y < 4; y++) s.s[x][y] *= FACTOR;
+  return check_against_rows(true, s, r, a, b, width);
 }
 
 /* Chained tiles are those that run one at a time, with fewer strips than the card has warps and
@@ -672,6 +693,7 @@ tsl_err test_affine(void) {
     TSL_TRY(check_large(local, 300, 1000003, 4, 0));
     TSL_TRY(check_large(local, 100003, 3001, 4, 16));
     TSL_TRY(check_large(local, 70001, 1999, 4, 8));
+    for (int width : {4, 8, 16}) TSL_TRY(check_decline(width));
   }
 done:
   return err;

@@ -46,7 +46,8 @@ static __device__ __forceinline__ void dp_narrow_span(int *least, int *most) {
 template <int NC>
 static __device__ __forceinline__ void dp_narrow_settle(dp_narrow_lane<NC> &l,
                                                         const dp_affine_peak &peak) {
-  const int bar = (int)((int64_t)peak.bar - l.base < INT16_MIN ? INT16_MIN : peak.bar - l.base);
+  const int64_t above = (int64_t)peak.bar - l.base; /* far above, where a score is known */
+  const int bar = (int)(above < INT16_MIN ? INT16_MIN : above > INT16_MAX ? INT16_MAX : above);
   l.zero = dp_pack(-l.base, -l.base);
   l.bar = dp_pack(bar, bar);
 }
