@@ -5,9 +5,9 @@
  *
  * F (F >= 1) makes each unit of this process last F times as long, by sleeping after it; "+S" makes
  * it last S seconds at least, whatever else the machine does; "rank:F,rank:+S" names ranks of the
- * launcher (launcher.h). Backends of sockets do it
- * themselves, where dp and xc take units that they compute together for one;
- * src/mpi/machine/test_delay_card.c does it for the others, and for the turns of a traceback.
+ * launcher (launcher.h). Backends of sockets do it themselves, where dp and xc take units that they
+ * compute together for one; src/mpi/machine/test_delay_card.c does it for the others, and for the
+ * turns of a traceback.
  */
 #ifndef TSL_CORE_TEST_DELAY_H
 #define TSL_CORE_TEST_DELAY_H
