@@ -138,7 +138,7 @@ done:
   return err;
 }
 
-static tsl_err cpu_select(const tsl_device *device) {
+static tsl_err cpu_select(tsl_device *device) {
   tsl_err err = TSL_OK;
   if (device->threads < 1)
     TSL_FAIL(TSL_ERR_DEVICE, "%s: %d threads asked for, at least 1 is needed", device->id,

@@ -50,20 +50,6 @@ static int numa_node(const char *pci) {
   return node < 0 ? -1 : node;
 }
 
-/* Free memory needs a context on the card; the thread's own card is restored. */
-static tsl_err free_memory(int index, int64_t *bytes) {
-  tsl_err err = TSL_OK;
-  int current = 0;
-  size_t n_free = 0, n_total = 0;
-  TSL_CUDA_TRY(cudaGetDevice(&current));
-  TSL_CUDA_TRY(cudaSetDevice(index));
-  TSL_CUDA_TRY(cudaMemGetInfo(&n_free, &n_total));
-  *bytes = (int64_t)n_free;
-  TSL_CUDA_TRY(cudaSetDevice(current));
-done:
-  return err;
-}
-
 static tsl_err gpu_describe(int index, tsl_device *device) {
   tsl_err err = TSL_OK;
   int driver = 0, runtime = 0;
@@ -81,19 +67,20 @@ static tsl_err gpu_describe(int index, tsl_device *device) {
   device->processors = properties.multiProcessorCount;
   device->capability = 10 * properties.major + properties.minor;
   device->memory = (int64_t)properties.totalGlobalMem;
-  TSL_TRY(free_memory(index, &device->memory_free));
-  device->memory_limit = device->memory_free;
   (void)snprintf(device->driver, sizeof device->driver, "CUDA driver %d.%d, runtime %d.%d",
                  driver / 1000, driver % 1000 / 10, runtime / 1000, runtime % 1000 / 10);
 done:
   return err;
 }
 
-static tsl_err gpu_select(const tsl_device *device) {
+static tsl_err gpu_select(tsl_device *device) {
   tsl_err err = TSL_OK;
+  size_t n_free = 0, n_total = 0;
   tsl_gpu_name_card(device->id);
   TSL_CUDA_TRY(cudaSetDevice(device->index));
-  TSL_CUDA_TRY(cudaFree(NULL)); /* make the context now, not inside the first timed call */
+  TSL_CUDA_TRY(cudaMemGetInfo(&n_free, &n_total)); /* makes the context, too */
+  device->memory_free = (int64_t)n_free;
+  if (device->memory_limit == 0) device->memory_limit = device->memory_free;
 done:
   return err;
 }

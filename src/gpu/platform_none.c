@@ -12,7 +12,7 @@ static tsl_err none_describe(int index, tsl_device *device) {
                   "card %d: this program was built without CUDA", index);
 }
 
-static tsl_err none_select(const tsl_device *device) {
+static tsl_err none_select(tsl_device *device) {
   return tsl_fail(TSL_ERR_DEVICE, __FILE__, __LINE__,
                   "card %s: this program was built without CUDA", device->id);
 }

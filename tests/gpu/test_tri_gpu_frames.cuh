@@ -58,9 +58,8 @@ static void holds(bool good, const frames_case &c, const tri_params *p, const ch
 }
 
 /* All frames on one device. @param[out] counts  [TEST_FRAMES][slots][bins] */
-static tsl_err frames_run(const frames_case &c, const tsl_platform *platform,
-                          const tsl_device *where, tsl_problem *problem,
-                          std::vector<uint64_t> &counts) {
+static tsl_err frames_run(const frames_case &c, const tsl_platform *platform, tsl_device *where,
+                          tsl_problem *problem, std::vector<uint64_t> &counts) {
   tsl_err err = TSL_OK;
   const tsl_backend *b = tsl_backend_find(platform, "tri");
   tsl_worker *worker = NULL;

@@ -210,6 +210,7 @@ static tsl_err describe_device(const node *self, const tsl_bind_ask *ask,
   }
   const int32_t at = self->ordinal[(int64_t)self->rank * self->host.n_cards + mine->card];
   TSL_TRY(tsl_platform_gpu.describe(at, device));
+  TSL_TRY(tsl_platform_gpu.select(device));
   device->memory_limit = device->memory_free / 10 * 9 / mine->sharers;
   device->host_limit = near.host_limit;
 done:

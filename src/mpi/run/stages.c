@@ -137,8 +137,9 @@ static const tsl_platform *platform_of(const tsl_placement *placement) {
 static tsl_err prepare_hand(const void *arg) {
   tsl_err err = TSL_OK;
   const tsl_placement *placement = arg;
+  tsl_device device = placement->device; /* its memory was looked at when the rank was placed */
   TSL_TRY(tsl_bind_thread(placement));
-  TSL_TRY(platform_of(placement)->select(&placement->device));
+  TSL_TRY(platform_of(placement)->select(&device));
 done:
   return err;
 }
