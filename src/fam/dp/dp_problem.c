@@ -156,7 +156,7 @@ static unsigned long long hash_equation(const dp_equation *equation) {
   return hash;
 }
 
-/** What the speed of a cell depends on. */
+/** What the speed of a cell depends on; a: anchors foretell which are left out. */
 static void dp_signature(const tsl_problem *problem, char text[96]) {
   const dp_params *p = dp_params_of(problem);
   if (p->problem == DP_RECURRENCE) {
@@ -165,9 +165,9 @@ static void dp_signature(const tsl_problem *problem, char text[96]) {
                    tsl_type_name((tsl_type)p->type), p->pattern, p->interpret);
     return;
   }
-  (void)snprintf(text, 96, "%s %s %s u%d l%d w%d", dp_problem_words[p->problem],
+  (void)snprintf(text, 96, "%s %s %s u%d l%d w%d a%d", dp_problem_words[p->problem],
                  dp_mode_words[p->mode], tsl_type_name((tsl_type)p->type), p->unit, p->letters,
-                 p->modulus > 0);
+                 p->modulus > 0, p->least > 0);
 }
 
 /** What anchors say before the table is filled. */

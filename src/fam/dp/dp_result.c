@@ -286,7 +286,7 @@ tsl_err dp_summary(const tsl_problem *problem, tsl_summary *summary) {
   const dp_own *own = dp_own_of(problem);
   const tsl_field *goal = &problem->fields[DP_GOAL];
   summary->valid = true;
-  summary->other_work = own->needed != NULL || own->pruned > 0; /* cells were left out */
+  summary->other_work = own->needed == NULL && own->pruned > 0; /* cells not foretold left out */
   const int64_t one = p->problem == DP_RECURRENCE;
   tsl_summary_add(summary, "rows", (double)(p->n + one), "1");
   tsl_summary_add(summary, "columns", (double)(p->m + one), "1");
