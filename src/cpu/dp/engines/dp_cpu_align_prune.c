@@ -25,38 +25,24 @@ void align_know(dp_cpu_align *b, int64_t score) {
 
 /* ---- a block that is left out */
 
-/** A side of a block: H and the gap that leads on into it, [n]; a gap costs `extend` a letter. */
-typedef struct side {
-  int32_t *h, *gap;
-  int64_t n;
-} side;
-
-/** Paths from the other side of a block: along the far side, and those that have turned into it. */
-typedef struct arrivals {
-  int64_t along, turned;
-} arrivals;
-
-static arrivals arrivals_of(const dp_cpu_align *b, side other) {
-  arrivals a = {other.gap[other.n - 1], INT64_MIN / 2};
-  for (int64_t k = 0; k + 1 < other.n; k++)
-    a.turned = tsl_max(a.turned, other.gap[k] - b->open - (other.n - 1 - k) * b->extend_e);
-  return a;
+static dp_align_side side_of(const dp_cpu_align *b, int32_t *h, int32_t *gap, int64_t n,
+                             int64_t across) {
+  return (dp_align_side){.h = h,
+                         .gap = gap,
+                         .n = n,
+                         .across = (int32_t)across,
+                         .open = b->open,
+                         .extend = b->extend_e};
 }
 
-/** A side becomes the one opposite, `across` cells away. */
-static void cross(const dp_cpu_align *b, side s, int64_t across, arrivals from) {
-  const int64_t extend = b->extend_e; /* LOCAL: that of either gap */
-  for (int64_t k = 0; k < s.n; k++) {
-    from.along -= extend, from.turned -= extend;
-    const int64_t gap = tsl_max(s.gap[k] - across * extend, from.turned);
-    const int64_t h = tsl_max(tsl_max(gap, from.along), 0);
-    s.h[k] = (int32_t)h;
-    s.gap[k] = (int32_t)tsl_max(gap, h - b->open);
-    from.along = tsl_max(from.along, gap - b->open);
-  }
+/** Paths out of a side's last but one cells that turn into gaps across it; out of the last. */
+static void arrivals(const dp_cpu_align *b, const dp_align_side *from, dp_align_side *to) {
+  to->turned =
+      b->cpu.kernels->opened(from->gap, from->n - 1, from->open, from->extend) - from->extend;
+  to->along = from->gap[from->n - 1];
 }
 
-static int32_t highest(const dp_cpu_align *b, side s, int32_t high) {
+static int32_t highest(const dp_cpu_align *b, dp_align_side s, int32_t high) {
   int32_t low = INT32_MAX;
   b->cpu.kernels->range(s.h, s.n, &low, &high);
   return high;
@@ -64,18 +50,20 @@ static int32_t highest(const dp_cpu_align *b, side s, int32_t high) {
 
 bool align_prune_block(dp_cpu_align *b, int64_t lo, int64_t strip, int64_t first, int64_t rows) {
   const int64_t column = strip * b->width, columns = tsl_min(b->width, b->m - column);
-  const side above = {b->h + column, b->f + column, columns};
-  const side before = {b->eh + first + 1, b->ee + first + 1, rows};
+  const int64_t extend = b->extend_e; /* LOCAL: that of either gap */
+  dp_align_side above = side_of(b, b->h + column, b->f + column, columns, rows);
+  dp_align_side before = side_of(b, b->eh + first + 1, b->ee + first + 1, rows, columns);
   const int64_t pairs = tsl_min(b->rows_left - lo - first, b->columns_left - column);
   int32_t high = b->corner[strip] > 0 ? b->corner[strip] : 0;
-  if (b->rows_left == 0) return false;
+  if (b->rows_left == 0 || (rows + columns) * extend > ALIGN_MOST / 2) return false;
   high = highest(b, before, highest(b, above, high));
   if (high + pairs * tsl_max(b->most, 0) >= atomic_load_explicit(&b->known, memory_order_relaxed))
     return false;
-  const arrivals from_above = arrivals_of(b, above), from_before = arrivals_of(b, before);
+  arrivals(b, &above, &before);
+  arrivals(b, &before, &above);
   b->corner[strip] = before.h[rows - 1];
-  cross(b, above, rows, from_before);
-  cross(b, before, columns, from_above);
+  b->cpu.kernels->cross(&above);
+  b->cpu.kernels->cross(&before);
   atomic_fetch_add_explicit(&b->pruned, rows * columns, memory_order_relaxed);
   return true;
 }

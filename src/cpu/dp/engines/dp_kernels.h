@@ -45,6 +45,15 @@ typedef struct dp_bit_strip {
       *keep; /**< NULL, or for each step by lane: LCS p; EDIT no change on the diagonal, then p */
 } dp_bit_strip;
 
+/** A side of a block of align and how it is crossed (dp_cpu_align_prune.c). */
+typedef struct dp_align_side {
+  int32_t *h, *gap; /**< [n], in and out: H, and the gap that leads on into the block */
+  int64_t n;
+  int32_t across; /**< cells to the opposite side */
+  int32_t open, extend;
+  int32_t along, turned; /**< paths from before cell 0: on along the far side; into its gap */
+} dp_align_side;
+
 /** Widths of numbers of align strips. DP_MOVING: 8 bits from bases that move, outside 32 bits. */
 typedef enum dp_number_width { DP_W8, DP_MOVING, DP_W16, DP_W32, DP_N_WIDTHS } dp_number_width;
 
@@ -239,6 +248,10 @@ typedef struct dp_kernels {
 
   /** Smallest and largest of n values and *lo, *hi. */
   void (*range)(const int32_t *from, int64_t n, int32_t *lo, int32_t *hi);
+  /** Of gaps g[k], [n], that open and go on to n: the largest g[k] - open - (n - 1 - k) extend. */
+  int32_t (*opened)(const int32_t *gap, int64_t n, int32_t open, int32_t extend);
+  /** One side of a block of align to the opposite one, by gaps alone. */
+  void (*cross)(const dp_align_side *side);
 } dp_kernels;
 
 /** The kernels for an x86-64 level (2, 3, 4). Made by tsl_simd (tools/cmake/TslSimd.cmake). */

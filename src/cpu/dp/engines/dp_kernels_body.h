@@ -94,6 +94,38 @@ static void range(const int32_t *from, int64_t n, int32_t *lo, int32_t *hi) {
   *hi = most;
 }
 
+static int32_t opened(const int32_t *gap, int64_t n, int32_t open, int32_t extend) {
+  int32_t most = INT32_MIN / 2;
+  for (int32_t k = 0; k < (int32_t)n; k++) {
+    const int32_t v = gap[k] - ((int32_t)n - 1 - k) * extend;
+    most = v > most ? v : most;
+  }
+  return most - open;
+}
+
+/* A path along the far side begins before cell 0 or leaves the gap of an earlier one. */
+static void cross(const dp_align_side *side) {
+  int32_t *restrict h = side->h, *restrict gap = side->gap;
+  const int32_t n = (int32_t)side->n, open = side->open, extend = side->extend;
+  const int32_t far = side->across * extend;
+  int32_t along = side->along - extend; /* at the first cell */
+  for (int32_t k = 0; k < n; k++) {
+    const int32_t straight = gap[k] - far, turned = side->turned - (k + 1) * extend;
+    gap[k] = straight > turned ? straight : turned;
+  }
+#pragma omp simd reduction(inscan, max : along)
+  for (int32_t k = 0; k < n; k++) {
+    { h[k] = along - k * extend; }
+#pragma omp scan exclusive(along)
+    { along = gap[k] - open + k * extend > along ? gap[k] - open + k * extend : along; }
+  }
+  for (int32_t k = 0; k < n; k++) {
+    const int32_t best = h[k] > gap[k] ? h[k] : gap[k];
+    h[k] = best > 0 ? best : 0;
+    gap[k] = h[k] - open > gap[k] ? h[k] - open : gap[k];
+  }
+}
+
 const dp_kernels TSL_SIMD_TABLE = {
     .level = TSL_SIMD_LEVEL,
     .bytes = VECTOR_BYTES,
@@ -125,4 +157,6 @@ const dp_kernels TSL_SIMD_TABLE = {
     .partition_add = partition_add,
     .partition_times = partition_times,
     .range = range,
+    .opened = opened,
+    .cross = cross,
 };
