@@ -151,7 +151,7 @@ def saves(name, kind, n, most, ranks=1):
         check(0.99 * goal < known <= goal, f"anchors have a score of {known}, the optimum is {goal}")
         check(abs(told - part) < 0.06, f"{100 * told:.3g} % foretold, {100 * part:.3g} % computed")
         with open(suite.env["XDG_CACHE_HOME"] + "/tesela/calibration") as lines:
-            check(f"local,{mode},i32,u0,l1,w0,a1" in lines.read(), "no calibration of sequences that are alike")
+            check(re.search(rf"\bdp\|local,{mode},\S*,a1\b", lines.read()), "no calibration of sequences that are alike")
         score = goal
         notes.append(f"{100 * part:.3g} %")
     try:
