@@ -466,6 +466,23 @@ def resumed():
     check(os.stat(suite.path("strong/runs/cpu-n1-r1.h5")).st_mtime_ns == before, "a run was repeated")
 
 
+def simulated():
+    """What the program plans for nodes that are not here, as it says it, beside the runs of the folder."""
+    with h5py.File(suite.path("strong/runs/cpu-n1-r1.h5")) as file:
+        name = file["run/machine"][0]["device"].decode()
+    suite.write("nodes.yaml", f"cluster:\n  nodes: [1, 2, 32]\n  devices: [{{name: {name}, threads: 1}}]\n"
+                              "  network: {latency: 2e-6, bandwidth: 25e9}\n")
+    suite.run(["calibrate", "scale.yaml", "-s", "run.threads=1"])
+    scaling(*STRONG, "--simulate", suite.path("nodes.yaml"))
+    rows, page = csv_rows(suite.path("strong/strong_simulated.csv")), Page(suite.path("strong/strong_simulated.html"))
+    said = suite.run(["plan", "scale.yaml", "--cluster", "nodes.yaml", "-s", "run.threads=1"]).out
+    check([row["ranks"] for row in rows] == ["1", "2", "32"] and f" {rows[2]['time_s']} " in said, f"{rows} {said}")
+    page.has("speedup", "time")
+    check("Beside what was measured" in page.body(), "no measured points")
+    _, err = scaling(*STRONG, "--simulate", suite.path("scale.yaml"), status=2)
+    check("scale.yaml:" in err and "cluster" in err, err)
+
+
 def failed():
     """A device list that cannot be: shown as failed in page and CSV, repeated the next time, exit status 1."""
     suite.deck("scale.yaml", RDF)
@@ -675,6 +692,6 @@ for each in (fixed_time, slurm, failed, weak, report_histogram, report_matrix, r
              known_laws, known_copies, known_decks, known_ticks):
     suite.case(each.__name__.replace("_", " "), each)
 suite.group = "strong"  # the second looks at what the first left
-for each in (strong, resumed):
+for each in (strong, simulated, resumed):
     suite.case(each.__name__, each)
 suite.end()
