@@ -99,16 +99,9 @@ done:
 }
 
 tsl_err tri_topk_run(tri_gpu *w, int64_t lo, int64_t hi, tsl_part *part) {
-  tsl_err err = TSL_OK;
-  int64_t rows = hi - lo;
   if (w->p.k == 0) return TSL_OK;
-  for (int64_t a = lo; a < hi;) {
-    const int64_t b = a + rows < hi ? a + rows : hi;
-    err = w->p.type == TSL_F64 ? batch<double>(w, lo, a, b, part) : batch<float>(w, lo, a, b, part);
-    if (tri_smaller_batch(w, err, b - a, &rows)) continue;
-    TSL_TRY(err);
-    a = b;
-  }
-done:
-  return err;
+  return tri_in_batches(w, lo, hi, [=](int64_t a, int64_t b) {
+    return w->p.type == TSL_F64 ? batch<double>(w, lo, a, b, part)
+                                : batch<float>(w, lo, a, b, part);
+  });
 }

@@ -190,13 +190,11 @@ static tsl_err run_batch(trace_group *g, int64_t *from) {
   const int64_t letters = list_items(g, *from, items, pairs);
   const std::vector<tri_trace_pair> sorted = order(items, pairs);
   const int64_t n = (int64_t)items.size(), bytes = n * (int64_t)sizeof(tri_trace_pair);
-  TSL_TRY(tsl_gpu_reserve(&w->memory, &r->pairs, bytes, "pairs to align"));
+  TSL_TRY(tsl_gpu_upload(w, &r->pairs, sorted.data(), bytes, "pairs to align"));
   TSL_TRY(
       tsl_gpu_reserve(&w->memory, &r->spans, n * (int64_t)sizeof(tri_trace_span), "alignments"));
   TSL_TRY(tsl_gpu_reserve(&w->memory, &r->counters, 16, "counters"));
   TSL_TRY(tsl_gpu_reserve(&w->memory, &r->operations, 4 * letters + 4, "operations"));
-  TSL_CUDA_TRY(cudaMemcpyAsync(r->pairs.data, sorted.data(), (size_t)bytes, cudaMemcpyHostToDevice,
-                               w->stream));
   TSL_CUDA_TRY(cudaMemsetAsync(r->counters.data, 0, 16, w->stream));
   for (size_t k = 0; k < items.size();) {
     const size_t end = end_of_launch(items, k);

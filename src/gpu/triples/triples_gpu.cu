@@ -29,11 +29,7 @@ static void triples_close(tsl_worker **worker) {
 
 tsl_err triples_upload(triples_gpu *w, const tsl_field *field, tsl_gpu_buffer *to) {
   tsl_err err = TSL_OK;
-  const int64_t bytes = tsl_field_count(field) * (int64_t)tsl_type_bytes((tsl_type)field->type);
-  TSL_TRY(tsl_gpu_reserve(&w->memory, to, bytes, field->name));
-  if (bytes > 0)
-    TSL_CUDA_TRY(
-        cudaMemcpyAsync(to->data, field->data, (size_t)bytes, cudaMemcpyHostToDevice, w->stream));
+  TSL_TRY(tsl_gpu_upload(w, to, field->data, tsl_field_bytes(field), field->name));
   TSL_CUDA_TRY(cudaStreamSynchronize(w->stream));
 done:
   return err;

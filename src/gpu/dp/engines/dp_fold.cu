@@ -28,8 +28,7 @@ static dp_fold_args fold_args_of(const dp_interval *w) {
 
 static tsl_err upload(dp_interval *w, tsl_gpu_buffer *to, const void *from, int64_t bytes) {
   tsl_err err = TSL_OK;
-  TSL_TRY(tsl_gpu_reserve(&w->card->memory, to, bytes, "folding"));
-  TSL_CUDA_TRY(cudaMemcpyAsync(to->data, from, (size_t)bytes, cudaMemcpyDefault, w->card->stream));
+  TSL_TRY(tsl_gpu_upload(w->card, to, from, bytes, "folding"));
   TSL_TRY(dp_card_wait(w->card));
 done:
   return err;

@@ -200,20 +200,11 @@ done:
 
 /* ------------------------------------------------------------------------------------ tiles */
 
-/* First unit after k that does not continue the lanes from k on. */
-static int64_t run_end(const tsl_unit *units, int64_t n, int64_t k) {
-  for (k++; k < n; k++)
-    if (units[k].lo[1] != units[k - 1].hi[1] || units[k].lo[0] != units[k - 1].lo[0] ||
-        units[k].hi[0] != units[k - 1].hi[0])
-      break;
-  return k;
-}
-
 static tsl_err run_tiles(dp_recur_card *w, const tsl_unit *units, int64_t n, tsl_part *parts) {
   tsl_err err = TSL_OK;
   if (w->code.engine == DP_INTERVAL) return dp_recur_boxes_tiles(w, units, n, parts);
   for (int64_t k = 0, end; k < n; k = end) {
-    end = run_end(units, n, k);
+    end = dp_units_end(units, n, k);
     if (w->code.engine == DP_WAVEFRONT)
       TSL_TRY(dp_recur_wave_tiles(w, units + k, end - k, parts + k));
     else
@@ -247,13 +238,6 @@ done:
   return err;
 }
 
-static void spread_seconds(double seconds, const tsl_unit *units, int64_t n, tsl_part *parts) {
-  double items = 0;
-  for (int64_t k = 0; k < n; k++) items += units[k].count;
-  for (int64_t k = 0; k < n; k++)
-    parts[k].seconds = items > 0 ? seconds * units[k].count / items : seconds / (double)n;
-}
-
 tsl_err dp_recur_card_tiles(dp_recur_card *w, const tsl_unit *units, int64_t n, tsl_part *parts) {
   tsl_err err = TSL_OK;
   double seconds = 0;
@@ -261,7 +245,7 @@ tsl_err dp_recur_card_tiles(dp_recur_card *w, const tsl_unit *units, int64_t n, 
   TSL_TRY(tsl_gpu_timer_start(&w->card->timer, w->card->stream));
   TSL_TRY(run_tiles(w, units, n, parts));
   TSL_TRY(tsl_gpu_timer_stop(&w->card->timer, w->card->stream, &seconds));
-  spread_seconds(seconds, units, n, parts);
+  tsl_seconds_spread(seconds, units, n, parts);
   TSL_TRY(check_bad(w, units, n));
   TSL_TRY(give_best(w, units, n, parts));
   for (int64_t k = 0; k < n; k++) dp_recur_front_add(&w->front, &units[k]);
@@ -275,7 +259,7 @@ tsl_err dp_recur_card_trial(dp_recur_card *w, const tsl_unit *units, int64_t n, 
   tsl_err err = TSL_OK;
   w->trial = true;
   for (int64_t k = 0, end; k < n; k = end) { /* boxes may need others */
-    end = w->code.engine == DP_INTERVAL ? k + 1 : run_end(units, n, k);
+    end = w->code.engine == DP_INTERVAL ? k + 1 : dp_units_end(units, n, k);
     TSL_TRY(dp_recur_card_tiles(w, units + k, end - k, parts + k));
   }
 done:
