@@ -83,6 +83,15 @@ done:
   return err;
 }
 
+/** Copy bytes to, from or on the card, and wait for the stream of a worker or card. */
+template <class W> tsl_err tsl_gpu_copy(W *w, void *to, const void *from, int64_t bytes) {
+  tsl_err err = TSL_OK;
+  TSL_CUDA_TRY(cudaMemcpyAsync(to, from, (size_t)bytes, cudaMemcpyDefault, w->stream));
+  TSL_CUDA_TRY(cudaStreamSynchronize(w->stream));
+done:
+  return err;
+}
+
 /** Give the memory back; an empty buffer is accepted. */
 void tsl_gpu_release(tsl_gpu_memory *memory, tsl_gpu_buffer *buffer);
 

@@ -280,9 +280,8 @@ done:
 static tsl_err fractal_collect(tsl_worker *worker, tsl_problem *problem) {
   tsl_err err = TSL_OK;
   fractal_gpu *w = gpu_of(worker);
-  TSL_CUDA_TRY(cudaMemcpyAsync(problem->fields[FRACTAL_TOTALS].data, w->totals.data,
-                               FRACTAL_N_TOTALS * 8, cudaMemcpyDeviceToHost, w->stream));
-  TSL_CUDA_TRY(cudaStreamSynchronize(w->stream));
+  TSL_TRY(
+      tsl_gpu_copy(w, problem->fields[FRACTAL_TOTALS].data, w->totals.data, FRACTAL_N_TOTALS * 8));
 done:
   return err;
 }

@@ -312,9 +312,7 @@ static tsl_err collect_sums(tri_gpu *w, uint64_t (*limbs)[TRI_LIMBS]) {
   const int64_t cells = tri_cells_of(&w->p);
   uint64_t *halves = NULL;
   TSL_TRY(tsl_alloc(2 * cells, sizeof *halves, "sums of weights", (void **)&halves));
-  TSL_CUDA_TRY(cudaMemcpyAsync(halves, w->sums.data, (size_t)(2 * cells * 8),
-                               cudaMemcpyDeviceToHost, w->stream));
-  TSL_CUDA_TRY(cudaStreamSynchronize(w->stream));
+  TSL_TRY(tsl_gpu_copy(w, halves, w->sums.data, 2 * cells * 8));
   for (int64_t c = 0; c < cells; c++)
     for (int h = 0; h < 2; h++) {
       limbs[c][2 * h] = halves[h * cells + c] & UINT32_MAX;
@@ -329,9 +327,8 @@ static tsl_err tri_collect(tsl_worker *worker, tsl_problem *problem) {
   tsl_err err = TSL_OK;
   tri_gpu *w = gpu_of(worker);
   if (w->p.output != TRI_HISTOGRAM || w->frames != NULL) return TSL_OK;
-  TSL_CUDA_TRY(cudaMemcpyAsync(problem->fields[TRI_OUT].data, w->counts.data,
-                               (size_t)tri_cells_of(&w->p) * 8, cudaMemcpyDeviceToHost, w->stream));
-  TSL_CUDA_TRY(cudaStreamSynchronize(w->stream));
+  TSL_TRY(tsl_gpu_copy(w, problem->fields[TRI_OUT].data, w->counts.data,
+                       (size_t)tri_cells_of(&w->p) * 8));
   if (w->p.weighted)
     TSL_TRY(collect_sums(w, (uint64_t(*)[TRI_LIMBS])problem->fields[TRI_OUT_2].data));
 done:

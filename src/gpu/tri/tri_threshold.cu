@@ -76,8 +76,7 @@ template <class R> static tsl_err compact(tri_gpu *w, int64_t a, int64_t b, int6
                               [=](const tri_args<R> &args, int64_t first, int64_t last) {
                                 return tri_threshold_rows<R>(w, &args, first, last, &records);
                               }));
-  TSL_CUDA_TRY(cudaMemcpyAsync(count, records.count, 8, cudaMemcpyDeviceToHost, w->stream));
-  TSL_CUDA_TRY(cudaStreamSynchronize(w->stream));
+  TSL_TRY(tsl_gpu_copy(w, count, records.count, 8));
 done:
   return err;
 }

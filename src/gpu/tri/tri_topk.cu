@@ -91,9 +91,8 @@ static tsl_err batch(tri_gpu *w, int64_t lo, int64_t a, int64_t b, tsl_part *par
   TSL_TRY(find<R>(w, a, b, (R)HUGE_VAL));
   TSL_CUDA_TRY(cudaMemcpyAsync((int64_t *)part->slab[TRI_OUT] + at, w->out.data, (size_t)count * 8,
                                cudaMemcpyDeviceToHost, w->stream));
-  TSL_CUDA_TRY(cudaMemcpyAsync((R *)part->slab[TRI_OUT_2] + at, w->out_2.data,
-                               (size_t)count * sizeof(R), cudaMemcpyDeviceToHost, w->stream));
-  TSL_CUDA_TRY(cudaStreamSynchronize(w->stream));
+  TSL_TRY(
+      tsl_gpu_copy(w, (R *)part->slab[TRI_OUT_2] + at, w->out_2.data, (size_t)count * sizeof(R)));
 done:
   return err;
 }

@@ -149,13 +149,9 @@ static tsl_err take(trace_group *g, int64_t from, const std::vector<trace_item> 
   unsigned long long count = 0;
   TSL_CUDA_TRY(cudaMemcpyAsync(&count, g->room.counters.data, sizeof count, cudaMemcpyDeviceToHost,
                                w->stream));
-  TSL_CUDA_TRY(cudaMemcpyAsync(spans.data(), g->room.spans.data, spans.size() * sizeof spans[0],
-                               cudaMemcpyDeviceToHost, w->stream));
-  TSL_CUDA_TRY(cudaStreamSynchronize(w->stream));
+  TSL_TRY(tsl_gpu_copy(w, spans.data(), g->room.spans.data, spans.size() * sizeof spans[0]));
   operations.resize((size_t)count + 1);
-  TSL_CUDA_TRY(cudaMemcpyAsync(operations.data(), g->room.operations.data, (size_t)count * 4,
-                               cudaMemcpyDeviceToHost, w->stream));
-  TSL_CUDA_TRY(cudaStreamSynchronize(w->stream));
+  TSL_TRY(tsl_gpu_copy(w, operations.data(), g->room.operations.data, (size_t)count * 4));
   {
     void *const all = realloc(g->operations, (size_t)(g->n_operations + (int64_t)count + 1) * 4);
     if (all == NULL)

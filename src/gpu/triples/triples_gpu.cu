@@ -71,10 +71,8 @@ static tsl_err triples_collect(tsl_worker *worker, tsl_problem *problem) {
   tsl_err err = TSL_OK;
   triples_gpu *w = gpu_of(worker);
   if (w->p.function != TRIPLES_TRIANGLES) return TSL_OK;
-  TSL_CUDA_TRY(cudaMemcpyAsync(problem->fields[TRIPLES_OUT].data, w->counts.data,
-                               (size_t)triples_counts_bytes(&w->p), cudaMemcpyDeviceToHost,
-                               w->stream));
-  TSL_CUDA_TRY(cudaStreamSynchronize(w->stream));
+  TSL_TRY(tsl_gpu_copy(w, problem->fields[TRIPLES_OUT].data, w->counts.data,
+                       (size_t)triples_counts_bytes(&w->p)));
 done:
   return err;
 }

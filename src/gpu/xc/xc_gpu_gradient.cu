@@ -80,9 +80,7 @@ tsl_err xc_gradient_collect(xc_gpu *w, double *gradient) {
              (double *)w->gradient.integrals.data, n);
   TSL_CUDA_TRY(cudaMemcpyAsync(groups.data(), w->gradient.groups.data, (size_t)n * 8,
                                cudaMemcpyDeviceToHost, w->stream));
-  TSL_CUDA_TRY(cudaMemcpyAsync(integrals.data(), w->gradient.integrals.data, (size_t)n * 8,
-                               cudaMemcpyDeviceToHost, w->stream));
-  TSL_CUDA_TRY(cudaStreamSynchronize(w->stream));
+  TSL_TRY(tsl_gpu_copy(w, integrals.data(), w->gradient.integrals.data, (size_t)n * 8));
   for (int64_t k = 0; k < n; k++) {
     gradient[k] += (double)groups[(size_t)k] / scale + integrals[(size_t)k];
     if (w->p->reproducible && !(fabs(gradient[k]) < most))

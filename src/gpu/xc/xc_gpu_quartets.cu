@@ -183,9 +183,7 @@ static tsl_err from_monomials(xc_gpu *w, const tsl_gpu_buffer *sums, double *to)
                            (const double *)sums->data, m, &zero, half, n));
   TSL_BLAS_TRY(cublasDgemm(w->blas, CUBLAS_OP_N, CUBLAS_OP_N, n, n, m, &one, half, n, turn, m,
                            &zero, result, n));
-  TSL_CUDA_TRY(
-      cudaMemcpyAsync(to, result, (size_t)n * (size_t)n * 8, cudaMemcpyDeviceToHost, w->stream));
-  TSL_CUDA_TRY(cudaStreamSynchronize(w->stream));
+  TSL_TRY(tsl_gpu_copy(w, to, result, (size_t)n * (size_t)n * 8));
 done:
   return err;
 }

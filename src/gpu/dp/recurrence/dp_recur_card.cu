@@ -188,9 +188,7 @@ static tsl_err fail_cells(const dp_recur_card *w, int bad, const tsl_unit *first
 static tsl_err check_bad(dp_recur_card *w, const tsl_unit *units, int64_t n) {
   tsl_err err = TSL_OK;
   int bad = 0;
-  TSL_CUDA_TRY(
-      cudaMemcpyAsync(&bad, w->bad.data, sizeof bad, cudaMemcpyDeviceToHost, w->card->stream));
-  TSL_TRY(dp_card_wait(w->card));
+  TSL_TRY(tsl_gpu_copy(w->card, &bad, w->bad.data, sizeof bad));
   if (bad == 0 || w->trial) goto done;
   TSL_TRY(ask_interpreter(w->recur, bad));
   TSL_TRY(fail_cells(w, bad, units, &units[n - 1]));
@@ -281,9 +279,7 @@ tsl_err dp_recur_card_wanted(dp_recur_card *w, char **values) {
   tsl_err err = TSL_OK;
   const int64_t n = w->recur->n_wanted;
   TSL_TRY(tsl_alloc(n, (size_t)w->step, "goal", (void **)values));
-  TSL_CUDA_TRY(cudaMemcpyAsync(*values, w->wanted.data, (size_t)(n * w->step),
-                               cudaMemcpyDeviceToHost, w->card->stream));
-  TSL_TRY(dp_card_wait(w->card));
+  TSL_TRY(tsl_gpu_copy(w->card, *values, w->wanted.data, n * w->step));
 done:
   return err;
 }
