@@ -1,30 +1,8 @@
-/* Element types by size and name, fields added to a problem with checked sizes, lines of a summary,
- * and the backend of a family on a platform. */
+/* Fields added to a problem with checked sizes, lines of a summary, seconds of units, backends. */
 #include "contract.h"
 
 #include <stdio.h>
 #include <string.h>
-
-static const struct {
-  size_t bytes;
-  const char *name;
-} types[TSL_N_TYPES] = {
-    [TSL_U8] = {1, "u8"},   [TSL_I16] = {2, "i16"}, [TSL_U16] = {2, "u16"},
-    [TSL_I32] = {4, "i32"}, [TSL_U32] = {4, "u32"}, [TSL_I64] = {8, "i64"},
-    [TSL_U64] = {8, "u64"}, [TSL_F32] = {4, "f32"}, [TSL_F64] = {8, "f64"},
-};
-
-size_t tsl_type_bytes(tsl_type type) {
-  return types[type].bytes;
-}
-
-const char *tsl_type_name(tsl_type type) {
-  return types[type].name;
-}
-
-int64_t tsl_field_count(const tsl_field *field) {
-  return field->shape[0] * field->shape[1] * field->shape[2];
-}
 
 void tsl_problem_clear(tsl_problem *problem) {
   for (int f = 0; f < problem->n_fields; f++) tsl_free(problem->fields[f].data);
@@ -61,12 +39,24 @@ int tsl_problem_find(const tsl_problem *problem, const char *name) {
   return -1;
 }
 
+void *tsl_problem_data(const tsl_problem *problem, const char *name) {
+  const int f = tsl_problem_find(problem, name);
+  return f < 0 ? NULL : problem->fields[f].data;
+}
+
 void tsl_summary_add(tsl_summary *summary, const char *name, double value, const char *unit) {
   if (summary->n_results == TSL_MAX_RESULTS) return;
   tsl_result *line = &summary->results[summary->n_results++];
   (void)snprintf(line->name, sizeof line->name, "%s", name);
   (void)snprintf(line->unit, sizeof line->unit, "%s", unit);
   line->value = value;
+}
+
+void tsl_seconds_spread(double seconds, const tsl_unit *units, int64_t n, tsl_part *parts) {
+  double items = 0;
+  for (int64_t k = 0; k < n; k++) items += units[k].count;
+  for (int64_t k = 0; k < n; k++)
+    parts[k].seconds = items > 0 ? seconds * units[k].count / items : seconds / (double)n;
 }
 
 const tsl_backend *tsl_backend_find(const tsl_platform *platform, const char *family) {

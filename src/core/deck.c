@@ -193,6 +193,12 @@ bool tsl_deck_given(const tsl_deck *deck, const char *path) {
   return whole;
 }
 
+bool tsl_deck_given_in(const tsl_deck *deck, const char *map, const char *key) {
+  char path[104];
+  (void)snprintf(path, sizeof path, "%s.%s", map, key);
+  return tsl_deck_given(deck, path);
+}
+
 void tsl_deck_place(const tsl_deck *deck, const char *path, char *text, size_t size) {
   bool whole = false;
   tsl_node_place(deck, follow(deck, path, &whole), text, size);

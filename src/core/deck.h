@@ -111,6 +111,8 @@ bool tsl_deck_fold(tsl_deck *deck, const char *section, const char *key, const c
 /** Was the key given by the user (file or override), not filled in? path as "tri.input.file", in a
  *  list "dp.data[2].name". */
 bool tsl_deck_given(const tsl_deck *deck, const char *path);
+/** The same of a key of a map. @param[in] map  "dp.a", of at most 100 bytes with the key */
+bool tsl_deck_given_in(const tsl_deck *deck, const char *map, const char *key);
 
 /**
  * Start an error about a key: the message becomes "file:line: path: ...".

@@ -13,6 +13,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+bool tsl_write_all(int fd, const void *bytes, int64_t n) {
+  for (const char *from = bytes; n > 0;) {
+    const ssize_t put = write(fd, from, (size_t)n);
+    if (put < 0 && errno == EINTR) continue;
+    if (put <= 0) return false;
+    from += put, n -= put;
+  }
+  return true;
+}
+
 /* ------------------------------------------------------------------ whole */
 
 /** Open FILE.part for this process alone. @return 0, or errno of why not */

@@ -8,6 +8,7 @@
 #include "error.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 
 TSL_C_BEGIN
@@ -28,6 +29,9 @@ tsl_err tsl_new_file_open(const char *path, tsl_new_file *file);
  * @return err, or TSL_ERR_IO
  */
 tsl_err tsl_new_file_close(tsl_new_file *file, tsl_err err);
+
+/** Write n bytes to an open file, as often as it takes. @return false: errno says why not */
+bool tsl_write_all(int fd, const void *bytes, int64_t n);
 
 /** Could PATH.part be begun? Nothing is left. @return 0, or errno of why not */
 int tsl_new_file_try(const char *path);

@@ -2,6 +2,7 @@
 #include "sandbox.h"
 
 #include "memory.h"
+#include "new_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -90,13 +91,8 @@ static _Noreturn void run_part(const head *h, const void *ask, int to, ending *e
 
 tsl_err tsl_sandbox_put(int to, const void *bytes, int64_t n) {
   tsl_err err = TSL_OK;
-  const char *from = bytes;
-  while (n > 0) {
-    const ssize_t put = write(to, from, (size_t)n);
-    if (put < 0 && errno == EINTR) continue;
-    if (put <= 0) TSL_FAIL(TSL_ERR_IO, "cannot hand on what was read: %s", strerror(errno));
-    from += put, n -= put;
-  }
+  if (!tsl_write_all(to, bytes, n))
+    TSL_FAIL(TSL_ERR_IO, "cannot hand on what was read: %s", strerror(errno));
   renew_time();
 done:
   return err;

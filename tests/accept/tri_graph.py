@@ -16,6 +16,7 @@ from scipy.cluster.hierarchy import linkage
 from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import connected_components
 from scipy.spatial.distance import pdist, squareform
+from tri_clouds import clustered, equal, lattice, repeated, uniform
 
 try:
     from sklearn.cluster import DBSCAN
@@ -24,26 +25,6 @@ except ImportError:
 
 suite = harness.Suite(__doc__, jobs=2)
 TYPE = {"fp32": np.float32, "fp64": np.float64}
-
-
-def uniform(rng, n, d):
-    return rng.random((n, d))
-
-
-def clustered(rng, n, d):
-    return rng.random((9, d))[rng.integers(0, 9, n)] + 0.03 * rng.normal(size=(n, d))
-
-
-def lattice(rng, n, d):
-    return rng.integers(0, round((2 * n) ** (1 / d)) + 1, (n, d)) / 16.0
-
-
-def repeated(rng, n, d):
-    return rng.random((n // 6 + 1, d))[rng.integers(0, n // 6 + 1, n)]
-
-
-def equal(_, n, d):
-    return np.full((n, d), 0.375)
 
 
 def points(make, n, d):

@@ -10,29 +10,10 @@ are exact in fp32, so that scipy counts the same ones.
 import harness
 from harness import check, h5py, np
 from scipy.spatial import cKDTree
+from tri_clouds import clustered, equal, lattice, repeated, uniform
 
 suite = harness.Suite(__doc__, jobs=2)
 N = 4500
-
-
-def uniform(rng, n, d):
-    return rng.random((n, d))
-
-
-def clustered(rng, n, d):
-    return rng.random((9, d))[rng.integers(0, 9, n)] + 0.02 * rng.normal(size=(n, d))
-
-
-def lattice(rng, n, d):
-    return rng.integers(0, round((2 * n) ** (1 / d)) + 1, (n, d)) / 16.0
-
-
-def repeated(rng, n, d):
-    return rng.random((n // 6 + 1, d))[rng.integers(0, n // 6 + 1, n)]
-
-
-def equal(_, n, d):
-    return np.full((n, d), 0.375)
 
 
 def line(rng, n, d):

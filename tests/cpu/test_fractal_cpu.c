@@ -7,6 +7,7 @@
  */
 #include "fractal_cpu.h"
 #include "fractal_fn.h"
+#include "must.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -14,18 +15,6 @@
 #include <string.h>
 
 static long n_checks, n_failures;
-
-static void must(tsl_err err, const char *what) {
-  if (err == TSL_OK) return;
-  fprintf(stderr, "FAIL %s: %s\n%s\n", what, tsl_err_message(), tsl_err_places());
-  exit(1);
-}
-
-static void *alloc(int64_t count, size_t size) {
-  void *out = NULL;
-  must(tsl_alloc(count, size, "test memory", &out), "memory");
-  return out;
-}
 
 static uint64_t random_state = 7;
 

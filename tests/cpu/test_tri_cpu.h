@@ -3,6 +3,7 @@
 #define TEST_TRI_CPU_H
 
 #include "cases.h"
+#include "must.h"
 #include "tri_bits.h"
 #include "tri_cpu.h"
 #include "tri_pairs.h"
@@ -21,12 +22,6 @@ static void fail_at(const char *what, const tri_params *p, int level, const char
             p->type == TSL_F32 ? "f32" : "f64", (long long)p->n, (long long)p->d, level, detail);
 }
 
-static void must(tsl_err err, const char *what) {
-  if (err == TSL_OK) return;
-  fprintf(stderr, "FAIL %s: %s\n%s\n", what, tsl_err_message(), tsl_err_places());
-  exit(1);
-}
-
 /* ------------------------------------------------------------------ problems made by hand */
 
 static double random_01(uint64_t *state) {
@@ -35,12 +30,6 @@ static double random_01(uint64_t *state) {
   z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
   z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
   return (double)((z ^ (z >> 31)) >> 11) * 0x1p-53;
-}
-
-static void *alloc(int64_t count, size_t size) {
-  void *out = NULL;
-  must(tsl_alloc(count, size, "test memory", &out), "memory");
-  return out;
 }
 
 static void put(void *array, int type, int64_t k, double value) {

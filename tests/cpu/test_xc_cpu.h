@@ -2,7 +2,7 @@
 #ifndef TSL_TEST_XC_CPU_H
 #define TSL_TEST_XC_CPU_H
 
-#include "error.h"
+#include "must.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -14,12 +14,6 @@ static void check(bool good, const char *what, double got, double wanted) {
   n_checks++;
   if (!good && ++n_failures <= 20)
     fprintf(stderr, "FAIL %s: %.15g, should be %.15g\n", what, got, wanted);
-}
-
-static void must(tsl_err err, const char *what) {
-  if (err == TSL_OK) return;
-  fprintf(stderr, "FAIL %s: %s\n%s\n", what, tsl_err_message(), tsl_err_places());
-  exit(1);
 }
 
 #endif

@@ -6,6 +6,7 @@
  * the gradient's; so does one that had too few iterations; a density that does not fit is refused.
  */
 #include "cpu.h"
+#include "must.h"
 #include "xc_family.h"
 
 #include <math.h>
@@ -14,12 +15,6 @@
 #include <string.h>
 
 static long n_checks, n_failures;
-
-static void must(tsl_err err, const char *what) {
-  if (err == TSL_OK) return;
-  fprintf(stderr, "FAIL %s: %s\n%s\n", what, tsl_err_message(), tsl_err_places());
-  exit(1);
-}
 
 static void check(bool good, const char *what, const char *name, double value) {
   n_checks++;

@@ -4,6 +4,7 @@
  * that it makes, in the metric of the fitting set and in the states of the first iterations.
  * usage: test_xc_cpu_threads FOLDER of inputs/xc
  */
+#include "must.h"
 #include "parallel.h"
 #include "xc_family.h"
 
@@ -13,12 +14,6 @@
 #include <string.h>
 
 static long n_checks, n_failures;
-
-static void must(tsl_err err, const char *what) {
-  if (err == TSL_OK) return;
-  fprintf(stderr, "FAIL %s: %s\n%s\n", what, tsl_err_message(), tsl_err_places());
-  exit(1);
-}
 
 static void check(bool good, const char *name, const char *what, int slots) {
   n_checks++;

@@ -2,17 +2,12 @@
 #ifndef TSL_TEST_TRIPLES_FIXTURE_H
 #define TSL_TEST_TRIPLES_FIXTURE_H
 
+#include "must.h"
 #include "triples.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static inline void must(tsl_err err, const char *what) {
-  if (err == TSL_OK) return;
-  fprintf(stderr, "FAIL %s: %s\n%s\n", what, tsl_err_message(), tsl_err_places());
-  exit(1);
-}
 
 typedef struct made {
   tsl_deck *deck;

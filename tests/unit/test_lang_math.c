@@ -2,6 +2,7 @@
  * bounds in units of the last place, as documented, and the ends of their ranges. */
 #include "lang_functions.h"
 #include "random.h"
+#include "ulp.h"
 
 #include <float.h>
 #include <math.h>
@@ -12,16 +13,6 @@
 #include <cmocka.h>
 
 enum { SAMPLES = 400000 };
-
-static double ulp_f64(double value, long double exact) {
-  const double size = fabs((double)exact);
-  return (double)(fabsl(value - exact) / (nextafter(size, INFINITY) - size));
-}
-
-static double ulp_f32(float value, long double exact) {
-  const float size = fabsf((float)exact);
-  return (double)(fabsl(value - exact) / (nextafterf(size, INFINITY) - size));
-}
 
 #define WORST(ulp, bound, type, argument, function, truth)              \
   do {                                                                  \

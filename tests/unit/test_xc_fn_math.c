@@ -1,6 +1,7 @@
 /* unit.xc.fn_math: exp, log, roots and arc tangent of xc_fn.h against libm in long double; bounds
  * in units of the last place, as documented, and NaN. */
 #include "random.h"
+#include "ulp.h"
 #include "xc_fn.h"
 
 #include <float.h>
@@ -12,17 +13,6 @@
 #include <cmocka.h>
 
 enum { SAMPLES = 300000 };
-
-/** Units of the last place of the double (float) nearest to exact. */
-static double ulp_f64(double value, long double exact) {
-  const double size = fabs((double)exact);
-  return (double)(fabsl(value - exact) / (nextafter(size, INFINITY) - size));
-}
-
-static double ulp_f32(float value, long double exact) {
-  const float size = fabsf((float)exact);
-  return (double)(fabsl(value - exact) / (nextafterf(size, INFINITY) - size));
-}
 
 /** Log-uniform between two positive bounds. */
 static double spread(uint64_t *state, double lo, double hi) {

@@ -88,12 +88,8 @@ done:
 /* Memory of what a worker sums. */
 static tsl_err add_sums(tsl_problem *problem) {
   tsl_err err = TSL_OK;
-  for (int f = 0; f < problem->n_fields; f++) {
-    tsl_field *field = &problem->fields[f];
-    if (field->data != NULL || field->combine != TSL_SUM) continue;
-    TSL_TRY(tsl_alloc(tsl_field_count(field), tsl_type_bytes((tsl_type)field->type), field->name,
-                      &field->data));
-  }
+  for (int f = 0; f < problem->n_fields; f++)
+    if (problem->fields[f].combine == TSL_SUM) TSL_TRY(tsl_field_allocate(&problem->fields[f]));
 done:
   return err;
 }

@@ -7,7 +7,7 @@
 
 void dp_cpu_spread(const tsl_worker *w, double start, const tsl_unit *units, int64_t n,
                    tsl_part *parts) {
-  dp_seconds_spread(tsl_cpu_unit_seconds(start, w->slow, 1), units, n, parts);
+  tsl_seconds_spread(tsl_cpu_unit_seconds(start, w->slow, 1), units, n, parts);
 }
 
 /* ---- the contract */

@@ -41,18 +41,6 @@ typedef struct job {
 
 /* -------------------------------------------------------------------- files */
 
-static tsl_err write_all(int fd, const void *data, size_t n, const char *path) {
-  tsl_err err = TSL_OK;
-  for (size_t done_ = 0; done_ < n;) {
-    const ssize_t part = write(fd, (const char *)data + done_, n - done_);
-    if (part < 0 && errno == EINTR) continue;
-    if (part <= 0) TSL_FAIL(TSL_ERR_IO, "%s: cannot be written: %s", path, strerror(errno));
-    done_ += (size_t)part;
-  }
-done:
-  return err;
-}
-
 /** A folder that only this process uses, in the cache's: all files of a compilation are there. */
 static tsl_err make_work(job *j) {
   tsl_err err = TSL_OK;
@@ -192,7 +180,7 @@ static tsl_err compile(job *j, const char *text, const lang_purpose *purpose, vo
   int source = -1, log = -1, status = 0;
   TSL_TRY(make_work(j));
   TSL_TRY(make_file(j, "text.c", &source));
-  TSL_TRY(write_all(source, text, strlen(text), j->text));
+  TSL_TRY(lang_write(source, text, (int64_t)strlen(text), j->text));
   TSL_TRY(make_file(j, "log", &log));
   add_arg(j, "-o");
   add_arg(j, j->made);
@@ -226,7 +214,7 @@ tsl_err lang_object_load(const void *bytes, int64_t n, lang_object **out) {
   TSL_TRY(tsl_alloc(n, 1, "compiled object", &o->bytes));
   memcpy(o->bytes, bytes, (size_t)n);
   o->n = n;
-  TSL_TRY(write_all(o->fd, bytes, (size_t)n, "memory file"));
+  TSL_TRY(lang_write(o->fd, bytes, n, "memory file"));
   (void)snprintf(path, sizeof path, "/proc/self/fd/%d", o->fd);
   o->handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
   if (o->handle == NULL)

@@ -192,7 +192,7 @@ static tsl_err tri_run_cpu(tsl_worker *w, const tsl_unit *units, int64_t n, tsl_
     TSL_TRY(run_unit(w, &unit, &parts[u]));
     tri_restore_signs(w->p, &unit, &parts[u]);
     if (w->p->aligned) TSL_TRY(tri_traceback_run(w, &unit, &parts[u]));
-    tri_share_seconds(units + u, m, tsl_cpu_unit_seconds(start, w->slow, m), parts + u);
+    tsl_seconds_spread(tsl_cpu_unit_seconds(start, w->slow, m), units + u, m, parts + u);
   }
 done:
   return err;

@@ -291,6 +291,19 @@ static inline void tri_values(const tsl_worker *w, tri_thread *thread, int64_t i
 tsl_err tri_thread_create(const tsl_worker *w, tri_thread *thread);
 void tri_thread_clear(const tsl_worker *w, tri_thread *thread);
 
+/** Count n bins in 8 copies of the counts, each `room` behind the one before it. */
+static inline void tri_count_8(const int32_t *bin, int64_t n, uint32_t *counts, int64_t room) {
+  uint32_t *const c1 = counts + room, *const c2 = c1 + room, *const c3 = c2 + room;
+  uint32_t *const c4 = c3 + room, *const c5 = c4 + room, *const c6 = c5 + room;
+  uint32_t *const c7 = c6 + room;
+  int64_t k = 0;
+  for (; k + 8 <= n; k += 8) {
+    counts[bin[k]]++, c1[bin[k + 1]]++, c2[bin[k + 2]]++, c3[bin[k + 3]]++;
+    c4[bin[k + 4]]++, c5[bin[k + 5]]++, c6[bin[k + 6]]++, c7[bin[k + 7]]++;
+  }
+  for (; k < n; k++) counts[bin[k]]++;
+}
+
 /** HISTOGRAM: zero the counts; add them up into total[bins]. */
 void tri_histogram_zero(tsl_worker *w);
 void tri_histogram_total(tsl_worker *w, uint64_t *total);

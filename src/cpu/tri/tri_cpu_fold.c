@@ -5,11 +5,6 @@
 
 /* ----------------------------------------------------------------- degree */
 
-static void degree_start(tsl_worker *w, tri_thread *thread, int64_t rows) {
-  (void)w;
-  for (int64_t r = 0; r < rows; r++) thread->heap_n[r] = 0;
-}
-
 static tsl_err degree_take(tsl_worker *w, tri_thread *thread, tri_job *job, const tri_row *row) {
   (void)job;
   const int64_t n =
@@ -32,7 +27,7 @@ tsl_err tri_run_degree(tsl_worker *w, const tsl_unit *unit, tsl_part *part) {
   tri_job job = {.unit = unit,
                  .part = part,
                  .take = degree_take,
-                 .start = degree_start,
+                 .start = tri_topk_start,
                  .finish = degree_finish};
   return tri_walk(w, &job);
 }
@@ -74,10 +69,7 @@ static tsl_err maximum_finish(tsl_worker *w, tri_thread *thread, tri_job *job, c
   const int64_t at = row->i - job->unit->lo[0];
   const tri_near *best = &thread->heap[row->slot];
   ((int64_t *)job->part->slab[TRI_OUT])[at] = best->j;
-  if (w->t)
-    ((double *)job->part->slab[TRI_OUT_2])[at] = best->value;
-  else
-    ((float *)job->part->slab[TRI_OUT_2])[at] = (float)best->value;
+  tsl_real_put(w->p->type, job->part->slab[TRI_OUT_2], at, best->value);
   return TSL_OK;
 }
 

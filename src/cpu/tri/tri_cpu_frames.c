@@ -155,18 +155,6 @@ static void flush(const tri_frames_cpu *w, counter *c) {
   c->counted = 0;
 }
 
-static void count_8(const int32_t *bin, int64_t n, uint32_t *c0, int64_t room) {
-  uint32_t *const c1 = c0 + room, *const c2 = c1 + room, *const c3 = c2 + room;
-  uint32_t *const c4 = c3 + room, *const c5 = c4 + room, *const c6 = c5 + room;
-  uint32_t *const c7 = c6 + room;
-  int64_t k = 0;
-  for (; k + 8 <= n; k += 8) {
-    c0[bin[k]]++, c1[bin[k + 1]]++, c2[bin[k + 2]]++, c3[bin[k + 3]]++;
-    c4[bin[k + 4]]++, c5[bin[k + 5]]++, c6[bin[k + 6]]++, c7[bin[k + 7]]++;
-  }
-  for (; k < n; k++) c0[bin[k]]++;
-}
-
 /** Atom i of those that are sorted, and n <= SWEEP others. */
 static void sweep(const tri_frames_cpu *w, const tri_frame_view *view, counter *c,
                   const atoms *sorted, int64_t i, const atoms *others, int64_t first, int64_t n) {
@@ -180,7 +168,7 @@ static void sweep(const tri_frames_cpu *w, const tri_frame_view *view, counter *
     for (int64_t k = 0; k < n; k++) c->bin[k] += row[others->kind[first + k]];
   }
   if (w->copies == COPIES)
-    count_8(c->bin, n, c->few, w->room);
+    tri_count_8(c->bin, n, c->few, w->room);
   else
     for (int64_t k = 0; k < n; k++) c->few[c->bin[k]]++;
 }

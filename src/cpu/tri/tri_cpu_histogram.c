@@ -15,18 +15,6 @@ static void flush(const tsl_worker *w, tri_thread *t) {
   t->counted = 0;
 }
 
-static void count_8(const int32_t *bin, int64_t n, uint32_t *counts, int64_t room) {
-  uint32_t *const c1 = counts + room, *const c2 = c1 + room, *const c3 = c2 + room;
-  uint32_t *const c4 = c3 + room, *const c5 = c4 + room, *const c6 = c5 + room;
-  uint32_t *const c7 = c6 + room;
-  int64_t k = 0;
-  for (; k + 8 <= n; k += 8) {
-    counts[bin[k]]++, c1[bin[k + 1]]++, c2[bin[k + 2]]++, c3[bin[k + 3]]++;
-    c4[bin[k + 4]]++, c5[bin[k + 5]]++, c6[bin[k + 6]]++, c7[bin[k + 7]]++;
-  }
-  for (; k < n; k++) counts[bin[k]]++;
-}
-
 static void count_any(const int32_t *bin, int64_t n, uint32_t *counts, int64_t room, int copies) {
   for (int64_t k = 0; k < n; k++) counts[(k & (copies - 1)) * room + bin[k]]++;
 }
@@ -40,7 +28,7 @@ static tsl_err histogram_take(tsl_worker *w, tri_thread *thread, tri_job *job, c
   w->kernels->bin[w->t](row->values, n, p->range_lo, p->range_hi,
                         p->bins / (p->range_hi - p->range_lo), p->bins, thread->places);
   if (w->copies == 8)
-    count_8(thread->places, n, thread->bins, w->bins_room);
+    tri_count_8(thread->places, n, thread->bins, w->bins_room);
   else
     count_any(thread->places, n, thread->bins, w->bins_room, w->copies);
   return TSL_OK;

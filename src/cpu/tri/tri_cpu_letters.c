@@ -102,11 +102,6 @@ void tri_letters_thread_clear(tri_letters_thread **thread) {
   *thread = NULL;
 }
 
-static int ascending(const void *a, const void *b) {
-  const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-  return (x > y) - (x < y);
-}
-
 /** Columns in the order of their lengths; TRI_MAX_N and the longest sequence fit 31 bits. */
 static void sort_columns(const tri_sequences *s, const tri_letters_block *b, int64_t *by_length) {
   bool sorted = true;
@@ -114,7 +109,7 @@ static void sort_columns(const tri_sequences *s, const tri_letters_block *b, int
     by_length[c] = tri_sequence_length(s, b->j + c) << 32 | c;
     sorted = sorted && (c == 0 || by_length[c - 1] < by_length[c]);
   }
-  if (!sorted) qsort(by_length, (size_t)b->n, sizeof *by_length, ascending);
+  if (!sorted) qsort(by_length, (size_t)b->n, sizeof *by_length, tsl_ascending);
 }
 
 /** Columns that become patterns, the longest last. */

@@ -46,10 +46,6 @@ static void heap_sort(tri_near *heap, int64_t n) {
   }
 }
 
-static double value_at(const tsl_worker *w, const void *values, int64_t k) {
-  return w->t ? ((const double *)values)[k] : (double)((const float *)values)[k];
-}
-
 void tri_topk_start(tsl_worker *w, tri_thread *thread, int64_t rows) {
   (void)w;
   for (int64_t r = 0; r < rows; r++) thread->heap_n[r] = 0;
@@ -59,7 +55,7 @@ double tri_first_cut(const tsl_worker *w, int64_t row) {
   const void *bound = w->graph.bound;
   if (w->p->output == TRI_DBSCAN) return w->cut;
   if (w->p->output != TRI_LINKAGE) return INFINITY;
-  return w->t ? ((const double *)bound)[row] : (double)((const float *)bound)[row];
+  return tsl_real_get(w->p->type, bound, row);
 }
 
 /** May the point at place c be among the nearest? linkage: it is of another component. */
@@ -80,7 +76,7 @@ tsl_err tri_topk_take(tsl_worker *w, tri_thread *thread, tri_job *job, const tri
   for (; c < n && *heap_n < k && first_cut == INFINITY; c++) {
     const int64_t j = tri_column(w, row, c);
     if (wanted(w, row, c, j))
-      heap_offer(heap, heap_n, k, (tri_near){value_at(w, row->values, c), j});
+      heap_offer(heap, heap_n, k, (tri_near){tsl_real_get(w->p->type, row->values, c), j});
   }
   if (c == n) return TSL_OK;
   const double cut = *heap_n < k ? first_cut : heap[0].value;
@@ -89,7 +85,7 @@ tsl_err tri_topk_take(tsl_worker *w, tri_thread *thread, tri_job *job, const tri
   for (int64_t f = 0; f < found; f++) {
     const int64_t at = c + thread->places[f], j = tri_column(w, row, at);
     if (wanted(w, row, at, j))
-      heap_offer(heap, heap_n, k, (tri_near){value_at(w, rest, thread->places[f]), j});
+      heap_offer(heap, heap_n, k, (tri_near){tsl_real_get(w->p->type, rest, thread->places[f]), j});
   }
   return TSL_OK;
 }
@@ -100,10 +96,7 @@ static tsl_err topk_finish(tsl_worker *w, tri_thread *thread, tri_job *job, cons
   heap_sort(heap, k);
   for (int64_t c = 0; c < k; c++) {
     ((int64_t *)job->part->slab[TRI_OUT])[at + c] = heap[c].j;
-    if (w->t)
-      ((double *)job->part->slab[TRI_OUT_2])[at + c] = heap[c].value;
-    else
-      ((float *)job->part->slab[TRI_OUT_2])[at + c] = (float)heap[c].value;
+    tsl_real_put(w->p->type, job->part->slab[TRI_OUT_2], at + c, heap[c].value);
   }
   return TSL_OK;
 }

@@ -62,20 +62,23 @@ static void edit_last_column(const tri_edit_patterns *p, const uint8_t *text, in
 }
 #undef FEW
 
-/* The last column's top cell is the text's length, and the bits of its differences lead down to
- * each pattern's end: so patterns of different lengths go together. */
+/* The distance of a text of n letters that ends here: the last column's top cell is its length, and
+ * the bits of its differences lead down to the pattern's end. */
+static int64_t edit_distance(const tri_edit_patterns *p, int lane, int64_t n) {
+  int64_t distance = n;
+  for (int64_t w = 0, left = p->lengths[lane]; left > 0; w++, left -= 64) {
+    const uint64_t mask = left >= 64 ? UINT64_MAX : (UINT64_C(1) << left) - 1;
+    const uint64_t *const bits = p->state + 2 * w * TRI_EDIT_LANES + lane;
+    distance += __builtin_popcountll(bits[0] & mask);
+    distance -= __builtin_popcountll(bits[TRI_EDIT_LANES] & mask);
+  }
+  return distance;
+}
+
+/* Patterns of different lengths go together. */
 static void edit(const tri_edit_patterns *p, const uint8_t *text, int64_t n, int64_t *out) {
   edit_last_column(p, text, n);
-  for (int lane = 0; lane < TRI_EDIT_LANES; lane++) {
-    int64_t distance = n;
-    for (int64_t w = 0, left = p->lengths[lane]; left > 0; w++, left -= 64) {
-      const uint64_t mask = left >= 64 ? UINT64_MAX : (UINT64_C(1) << left) - 1;
-      const uint64_t *const bits = p->state + 2 * w * TRI_EDIT_LANES + lane;
-      distance += __builtin_popcountll(bits[0] & mask);
-      distance -= __builtin_popcountll(bits[TRI_EDIT_LANES] & mask);
-    }
-    out[lane] = distance;
-  }
+  for (int lane = 0; lane < TRI_EDIT_LANES; lane++) out[lane] = edit_distance(p, lane, n);
 }
 
 /* ---- alignment scores: 64 patterns of 8 bits, 32 of 16 or 16 of 32; some letters of the text at a

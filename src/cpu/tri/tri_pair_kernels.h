@@ -29,19 +29,6 @@ VECTOR_INLINE void edit_pair_columns(const tri_edit_patterns *p, const int64_t w
   }
 }
 
-/* The distance of a text that ends here: its length, and the differences down to the pattern's end.
- */
-static int64_t edit_pair_distance(const tri_edit_patterns *p, int lane, int64_t n) {
-  int64_t distance = n;
-  for (int64_t w = 0, left = p->lengths[lane]; left > 0; w++, left -= 64) {
-    const uint64_t mask = left >= 64 ? UINT64_MAX : (UINT64_C(1) << left) - 1;
-    const uint64_t *const bits = p->state + 2 * w * TRI_EDIT_LANES + lane;
-    distance += __builtin_popcountll(bits[0] & mask);
-    distance -= __builtin_popcountll(bits[TRI_EDIT_LANES] & mask);
-  }
-  return distance;
-}
-
 /* The end of the text that ends next behind t; 0: none does. */
 static int64_t next_end(const int64_t *ends, int lanes, int64_t t) {
   int64_t next = 0;
@@ -58,7 +45,7 @@ VECTOR_INLINE void edit_pair_lanes(const tri_edit_patterns *p, const int64_t wor
     edit_pair_columns(p, words, lane, texts, ends, t, end, up, down);
     edit_keep(up, down, words, lane, p->state);
     for (int l = lane; l < lane + (int)N_u64; l++)
-      if (ends[l] == end) out[l] = edit_pair_distance(p, l, end);
+      if (ends[l] == end) out[l] = edit_distance(p, l, end);
   }
 }
 

@@ -227,6 +227,32 @@ static inline const dp_params *dp_params_of(const tsl_problem *problem) {
   return (const dp_params *)problem->params;
 }
 
+/** Element k of an array of a type of values; long double holds all of them. */
+static inline long double dp_number(int32_t type, const void *values, int64_t k) {
+  if (type == TSL_I32) return ((const int32_t *)values)[k];
+  if (type == TSL_I64) return ((const int64_t *)values)[k];
+  if (type == TSL_F32) return ((const float *)values)[k];
+  return ((const double *)values)[k];
+}
+
+static inline long double dp_field_number(const tsl_field *field, int64_t k) {
+  return dp_number(field->type, field->data, k);
+}
+
+/** Set the goal, of TSL_I64 or TSL_F64. */
+static inline void dp_goal_set(tsl_field *goal, long double value) {
+  if (goal->type == TSL_I64)
+    *(int64_t *)goal->data = (int64_t)value;
+  else
+    *(double *)goal->data = (double)value;
+}
+
+/** Is a best cell, {value, row, column}, better than another: larger, or the first of equals? */
+static inline bool dp_best_better(const int64_t x[3], const int64_t y[3]) {
+  if (x[0] != y[0]) return x[0] > y[0];
+  return x[1] < y[1] || (x[1] == y[1] && x[2] < y[2]);
+}
+
 /** Index of an optional field ("best", "path", "table"), or -1. */
 static inline int dp_field(const tsl_problem *problem, const char *name) {
   return tsl_problem_find(problem, name);
@@ -327,6 +353,8 @@ typedef struct dp_box {
 
 /** The lane of a column of a wavefront (from 0) or sweep. @param[in] units  all tiles, shape [n] */
 int64_t dp_lane_of(const tsl_unit *units, int64_t n, int64_t column);
+/** First unit of units after k that does not continue the lanes from k on; at most n. */
+int64_t dp_units_end(const tsl_unit *units, int64_t n, int64_t k);
 
 /** Words of the deck for dp_problem and dp_mode, NULL-ended. */
 extern const char *const dp_problem_words[];

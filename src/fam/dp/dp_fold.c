@@ -26,22 +26,31 @@ static tsl_err check_energies(const tsl_deck *deck, const rna_energy *e, int64_t
   return err;
 }
 
+tsl_err dp_energies_path(const tsl_deck *deck, const dp_deck *s, tsl_problem *problem,
+                         char **path) {
+  tsl_err err = TSL_OK;
+  char about[512], shown[104];
+  if (s->dangles == 1) TSL_DECK_FAIL(deck, "dp.dangles", "0 or 2 is needed");
+  (void)snprintf(about, sizeof about, "%s, %g degrees Celsius, dangles %d",
+                 letters_shown_file(s->parameters, shown), s->temperature, (int)s->dangles);
+  dp_note_input(dp_own_of(problem), "parameters", about);
+  TSL_TRY(tsl_deck_path(deck, s->parameters, path));
+done:
+  return err;
+}
+
 static tsl_err load_energies(const tsl_deck *deck, const dp_deck *s, tsl_problem *problem) {
   tsl_err err = TSL_OK;
   const dp_params *p = dp_params_of(problem);
   const rna_ask ask = {.celsius = s->temperature, .dangles = (int32_t)s->dangles};
   rna_energy *energy = NULL;
   int32_t *sizes = NULL;
-  char *path = NULL, about[512], shown[104];
-  if (s->dangles == 1) TSL_DECK_FAIL(deck, "dp.dangles", "0 or 2 is needed");
-  TSL_TRY(tsl_deck_path(deck, s->parameters, &path));
+  char *path = NULL;
+  TSL_TRY(dp_energies_path(deck, s, problem, &path));
   TSL_TRY(tsl_alloc(1, sizeof *energy, "energies", (void **)&energy));
   TSL_TRY(tsl_alloc(p->n + 1, sizeof *sizes, "energies", (void **)&sizes));
   TSL_TRY(tsl_deck_blame(deck, "dp.parameters", rna_params_read(path, &ask, energy, p->n, sizes)));
   TSL_TRY(check_energies(deck, energy, p->n));
-  (void)snprintf(about, sizeof about, "%s, %g degrees Celsius, dangles %d",
-                 letters_shown_file(s->parameters, shown), s->temperature, (int)s->dangles);
-  dp_note_input(dp_own_of(problem), "parameters", about);
   TSL_TRY(dp_add_input(problem, "energies", "Energies of loops, rna_energy.h.", TSL_I32,
                        (int64_t)(sizeof *energy / sizeof(int32_t)), energy));
   energy = NULL;

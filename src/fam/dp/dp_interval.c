@@ -9,34 +9,28 @@
 
 /* ---- weights of trees */
 
-static void sums_i64(int64_t n, const int64_t *keys, const int64_t *gaps, int64_t *high,
-                     int64_t *low) {
-  int64_t sum = 0;
-  low[0] = high[0] = 0;
-  for (int64_t post = 1; post <= n + 1; post++) {
-    sum += gaps[post - 1];
-    high[post] = sum;
-    if (post <= n) sum += keys[post - 1];
-    low[post] = sum;
-  }
+/** A sum as the type rounds it. */
+static long double sum_of(int32_t type, long double x, long double y) {
+  return type == TSL_F64 ? (double)x + (double)y : x + y;
 }
 
-static void sums_f64(int64_t n, const double *keys, const double *gaps, double *high, double *low) {
-  double sum = 0;
-  low[0] = high[0] = 0;
-  for (int64_t post = 1; post <= n + 1; post++) {
-    sum += gaps[post - 1];
-    high[post] = sum;
-    if (post <= n) sum += keys[post - 1];
-    low[post] = sum;
-  }
+static void weight_put(int32_t type, void *list, int64_t post, long double weight) {
+  if (type == TSL_I64)
+    ((int64_t *)list)[post] = (int64_t)weight;
+  else
+    ((double *)list)[post] = (double)weight;
 }
 
 void dp_tree_sums(const dp_params *p, const void *keys, const void *gaps, void *high, void *low) {
-  if (p->type == TSL_I64)
-    sums_i64(p->n, keys, gaps, high, low);
-  else
-    sums_f64(p->n, keys, gaps, high, low);
+  long double sum = 0;
+  weight_put(p->type, high, 0, 0);
+  weight_put(p->type, low, 0, 0);
+  for (int64_t post = 1; post <= p->n + 1; post++) {
+    sum = sum_of(p->type, sum, dp_number(p->type, gaps, post - 1));
+    weight_put(p->type, high, post, sum);
+    if (post <= p->n) sum = sum_of(p->type, sum, dp_number(p->type, keys, post - 1));
+    weight_put(p->type, low, post, sum);
+  }
 }
 
 /* ---- values */
@@ -50,31 +44,22 @@ typedef struct triangle {
   void *high, *low;
 } triangle;
 
-static long double number(const triangle *t, const void *data, int64_t k) {
-  if (t->p->type == TSL_I32) return ((const int32_t *)data)[k];
-  if (t->p->type == TSL_I64) return ((const int64_t *)data)[k];
-  return ((const double *)data)[k];
-}
-
 static long double value(const triangle *t, int64_t a, int64_t b) {
-  return number(t, t->table, a * t->posts + b);
-}
-
-/** A sum as the table's type rounds it. */
-static long double sum_of(const triangle *t, long double x, long double y) {
-  return t->p->type == TSL_F64 ? (double)x + (double)y : x + y;
+  return dp_number(t->p->type, t->table, a * t->posts + b);
 }
 
 /** Value of (a, b) split at k. */
 static long double split_value(const triangle *t, int64_t a, int64_t k, int64_t b, long double left,
                                long double right) {
-  const long double sum = sum_of(t, left, right);
+  const long double sum = sum_of(t->p->type, left, right);
   if (t->p->problem == DP_MATRIX_CHAIN) {
     const int64_t *d = t->problem->fields[DP_A].data;
     return sum + d[a] * d[k] * d[b];
   }
   if (t->p->problem == DP_SEARCH_TREE)
-    return sum_of(t, sum, sum_of(t, number(t, t->high, b), -number(t, t->low, a)));
+    return sum_of(
+        t->p->type, sum,
+        sum_of(t->p->type, dp_number(t->p->type, t->high, b), -dp_number(t->p->type, t->low, a)));
   return sum;
 }
 
@@ -164,7 +149,8 @@ typedef struct part {
 static long double take_part(const triangle *t, part *parts, int64_t *n, int64_t a, int64_t b,
                              bool *bad) {
   if (b - a < 2)
-    return t->p->problem == DP_SEARCH_TREE ? number(t, t->problem->fields[DP_B].data, a) : 0;
+    return t->p->problem == DP_SEARCH_TREE ? dp_number(t->p->type, t->problem->fields[DP_B].data, a)
+                                           : 0;
   *bad = *bad || *n == 0 || parts[*n - 1].a != a || parts[*n - 1].b != b;
   return *bad ? 0 : parts[--*n].value;
 }

@@ -11,9 +11,7 @@ tsl_err dp_add_input(tsl_problem *problem, const char *name, const char *doc, ts
                      int64_t n, void *data) {
   tsl_err err = TSL_OK;
   tsl_field *field = NULL, ask = {.role = TSL_IN, .type = type, .rank = 1, .shape = {n, 1, 1}};
-  (void)snprintf(ask.name, sizeof ask.name, "%s", name);
-  (void)snprintf(ask.unit, sizeof ask.unit, "1");
-  (void)snprintf(ask.doc, sizeof ask.doc, "%s", doc);
+  tsl_field_label(&ask, name, "1", doc);
   TSL_TRY(tsl_problem_add(problem, &ask, &field));
   field->data = data;
   data = NULL;
@@ -92,25 +90,21 @@ done:
   return err;
 }
 
-static bool given(const tsl_deck *deck, const char *key, const char *word) {
-  char path[64];
-  (void)snprintf(path, sizeof path, "%s.%s", key, word);
-  return tsl_deck_given(deck, path);
-}
-
 tsl_err dp_check_source(const tsl_deck *deck, const char *key, bool letters) {
   tsl_err err = TSL_OK;
   const char *inline_word = letters ? "text" : "values";
-  const bool may_copy = letters && strcmp(key, "dp.b") == 0, file = given(deck, key, "file");
+  const bool may_copy = letters && strcmp(key, "dp.b") == 0,
+             file = tsl_deck_given_in(deck, key, "file");
   TSL_TRY(check_keys(deck, key, letters));
-  if (!may_copy && given(deck, key, "mutate"))
+  if (!may_copy && tsl_deck_given_in(deck, key, "mutate"))
     TSL_DECK_FAIL(deck, key, "mutate makes a copy of a; it is for b only");
-  if (given(deck, key, inline_word) + file + given(deck, key, "random") +
-          (may_copy && given(deck, key, "mutate")) !=
+  if (tsl_deck_given_in(deck, key, inline_word) + file + tsl_deck_given_in(deck, key, "random") +
+          (may_copy && tsl_deck_given_in(deck, key, "mutate")) !=
       1)
     TSL_DECK_FAIL(deck, key, "give exactly one of %s, file and random%s", inline_word,
                   may_copy ? ", or mutate" : "");
-  if (letters && !file && (given(deck, key, "format") || given(deck, key, "record")))
+  if (letters && !file &&
+      (tsl_deck_given_in(deck, key, "format") || tsl_deck_given_in(deck, key, "record")))
     TSL_DECK_FAIL(deck, key, "format and record are for a file");
 done:
   return err;

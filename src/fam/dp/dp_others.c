@@ -261,11 +261,6 @@ done:
 
 /* ---- checks */
 
-static int ascending(const void *a, const void *b) {
-  const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-  return (x > y) - (x < y);
-}
-
 /** The pairs of an alignment as places in the table. @return their number */
 static int64_t list_pairs(const letters_alignment *al, int64_t columns, int64_t *places) {
   int64_t i = al->begin[0], j = al->begin[1], n = 0;
@@ -288,7 +283,7 @@ tsl_err dp_others_check(const tsl_problem *problem, const letters_alignment *lis
   TSL_TRY(tsl_alloc(room, sizeof *places, "pairs of letters", (void **)&places));
   for (int64_t k = 0; k < n; k++)
     found += list_pairs(&list[k], dp_params_of(problem)->m, places + found);
-  if (found > 0) qsort(places, (size_t)found, sizeof *places, ascending);
+  if (found > 0) qsort(places, (size_t)found, sizeof *places, tsl_ascending);
   for (int64_t k = 1; k < found; k++) *apart = *apart && places[k - 1] != places[k];
   for (int64_t k = 1; k < n; k++) *apart = *apart && list[k - 1].value >= list[k].value;
 done:

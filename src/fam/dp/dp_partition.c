@@ -26,14 +26,13 @@ tsl_err dp_load_partition(const tsl_deck *deck, dp_deck *s, tsl_problem *problem
   const rna_ask wanted = {.celsius = s->temperature, .dangles = (int32_t)s->dangles};
   rna_exact *energy = NULL;
   double *sizes = NULL;
-  char *path = NULL, about[512], shown[104];
+  char *path = NULL;
   TSL_TRY(dp_load_sequence(deck, &ask, problem, &own->a, &p->n));
   p->m = p->n;
   p->threshold = s->threshold;
   own->gamma = s->gamma;
   p->kt = gas_constant * (s->temperature + zero_celsius);
-  if (s->dangles == 1) TSL_DECK_FAIL(deck, "dp.dangles", "0 or 2 is needed");
-  TSL_TRY(tsl_deck_path(deck, s->parameters, &path));
+  TSL_TRY(dp_energies_path(deck, s, problem, &path));
   TSL_TRY(tsl_alloc(1, sizeof *energy, "energies", (void **)&energy));
   TSL_TRY(tsl_alloc(p->n + 1, sizeof *sizes, "energies", (void **)&sizes));
   TSL_TRY(tsl_alloc(1, sizeof *own->energy, "energies", (void **)&own->energy));
@@ -42,9 +41,6 @@ tsl_err dp_load_partition(const tsl_deck *deck, dp_deck *s, tsl_problem *problem
                          rna_params_read_exact(path, &wanted, energy, p->n, sizes)));
   TSL_TRY(tsl_deck_blame(deck, "dp.parameters",
                          rna_params_read(path, &wanted, own->energy, p->n, own->sizes)));
-  (void)snprintf(about, sizeof about, "%s, %g degrees Celsius, dangles %d",
-                 letters_shown_file(s->parameters, shown), s->temperature, (int)s->dangles);
-  dp_note_input(own, "parameters", about);
   TSL_TRY(dp_add_input(problem, "energies", "Energies of loops, not rounded: rna_exact.", TSL_F64,
                        (int64_t)(sizeof *energy / sizeof(double)), energy));
   energy = NULL;

@@ -9,9 +9,7 @@ tsl_err dp_add_output(tsl_problem *problem, const tsl_field *ask, const char *na
                       const char *doc) {
   tsl_field field = *ask, *added = NULL;
   field.role = TSL_OUT;
-  (void)snprintf(field.name, sizeof field.name, "%s", name);
-  (void)snprintf(field.unit, sizeof field.unit, "1");
-  (void)snprintf(field.doc, sizeof field.doc, "%s", doc);
+  tsl_field_label(&field, name, "1", doc);
   return tsl_problem_add(problem, &field, &added);
 }
 

@@ -1,14 +1,11 @@
 /* What is saved of the tiles of recurrences, as bytes. */
 #include "dp_recur_saved.h"
+#include "dp_saved.h"
 #include "integers.h"
 
 #include <string.h>
 
 enum { HEAD = 2, BEST = 3 };
-
-static int64_t padded(int64_t bytes) {
-  return (bytes + 7) / 8 * 8;
-}
 
 static int64_t row_bytes(const dp_recur *r, const tsl_unit *u) {
   return (u->hi[1] - u->lo[1]) * dp_code_bytes(&r->code);
@@ -36,7 +33,7 @@ int64_t dp_recur_saved_bytes(const dp_recur *r, const dp_recur_front *front, con
                              int64_t stage) {
   int64_t lo, hi;
   saved_rows(&r->code, u, stage, front->done, &lo, &hi);
-  const int64_t bytes = padded((hi - lo) * row_bytes(r, u)) +
+  const int64_t bytes = dp_padded((hi - lo) * row_bytes(r, u)) +
                         (dp_recur_saved_has_goal(r, front, u, stage) ? goal_bytes(r) : 0);
   return bytes > 0 ? HEAD * 8 + bytes : 0;
 }
@@ -74,7 +71,7 @@ tsl_err dp_recur_saved_get(const dp_recur *r, const tsl_unit *u, int64_t stage, 
   if (n >= (int64_t)sizeof head) memcpy(head, bytes, sizeof head);
   const int64_t goal = head[0] == 1 ? goal_bytes(r) : 0, rows = width > 0 ? head[1] / width : 0;
   if (head[0] < 0 || head[0] > 1 || !rows_fit(r, u, stage, rows) || head[1] != rows * width ||
-      n != (int64_t)sizeof head + goal + padded(head[1]))
+      n != (int64_t)sizeof head + goal + dp_padded(head[1]))
     TSL_FAIL(TSL_ERR_INPUT, "the checkpoint's state of tile %lld is not one of this table",
              (long long)u->id);
   *out = (dp_recur_saved){.goal = head[0] == 1,

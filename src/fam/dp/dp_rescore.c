@@ -104,19 +104,6 @@ void dp_rescore_sack(const tsl_problem *problem) {
 /* ---- sums in the table's own type and order, so that they agree to the last bit; long double
  * holds all four types */
 
-static long double typed(const tsl_field *field, int64_t k) {
-  switch ((tsl_type)field->type) {
-  case TSL_F32:
-    return ((const float *)field->data)[k];
-  case TSL_I32:
-    return ((const int32_t *)field->data)[k];
-  case TSL_I64:
-    return ((const int64_t *)field->data)[k];
-  default:
-    return ((const double *)field->data)[k];
-  }
-}
-
 static long double sum_of(const dp_params *p, long double a, long double b) {
   if (p->type == TSL_F32) return (float)a + (float)b;
   return p->type == TSL_F64 ? (double)a + (double)b : a + b;
@@ -124,7 +111,8 @@ static long double sum_of(const dp_params *p, long double a, long double b) {
 
 static void compare(const tsl_problem *problem, long double sum) {
   const tsl_field *goal = &problem->fields[DP_GOAL];
-  if (sum != typed(goal, 0)) complain(dp_own_of(problem), (double)sum, (double)typed(goal, 0));
+  if (sum != dp_field_number(goal, 0))
+    complain(dp_own_of(problem), (double)sum, (double)dp_field_number(goal, 0));
 }
 
 void dp_rescore_allotment(const tsl_problem *problem) {
@@ -137,7 +125,7 @@ void dp_rescore_allotment(const tsl_problem *problem) {
     if (k >= 0 && own->steps[k][0] == i) amount = own->steps[k--][1];
     left -= amount;
     if (amount < 0 || left < 0) return complain_path(own, "allotment");
-    sum = sum_of(p, sum, typed(&problem->fields[DP_A], i * (p->m + 1) + amount));
+    sum = sum_of(p, sum, dp_field_number(&problem->fields[DP_A], i * (p->m + 1) + amount));
   }
   if (k >= 0) return complain_path(own, "allotment");
   compare(problem, sum);
@@ -153,10 +141,11 @@ void dp_rescore_stagecoach(const tsl_problem *problem) {
     const int64_t *step = own->steps[p->n - 1 - t];
     if (step[0] != t || step[1] < 0 || step[1] >= p->m) return complain_path(own, "way");
     if (t == 0)
-      sum = typed(&problem->fields[DP_B], step[1]);
+      sum = dp_field_number(&problem->fields[DP_B], step[1]);
     else
-      sum =
-          sum_of(p, sum, typed(&problem->fields[DP_A], ((t - 1) * p->m + before) * p->m + step[1]));
+      sum = sum_of(
+          p, sum,
+          dp_field_number(&problem->fields[DP_A], ((t - 1) * p->m + before) * p->m + step[1]));
     before = step[1];
   }
   compare(problem, sum);

@@ -95,36 +95,13 @@ done:
 
 /* ---- the goal where no tile gives it */
 
-static void put_goal(tsl_problem *problem, const tsl_field *from, int64_t k) {
-  tsl_field *goal = &problem->fields[DP_GOAL];
-  if (goal->type == TSL_I64)
-    *(int64_t *)goal->data =
-        from->type == TSL_I32 ? ((const int32_t *)from->data)[k] : ((const int64_t *)from->data)[k];
-  else
-    *(double *)goal->data =
-        from->type == TSL_F32 ? ((const float *)from->data)[k] : ((const double *)from->data)[k];
-}
-
-static bool less(const tsl_field *field, int64_t k, int64_t than) {
-  switch ((tsl_type)field->type) {
-  case TSL_I32:
-    return ((const int32_t *)field->data)[k] < ((const int32_t *)field->data)[than];
-  case TSL_I64:
-    return ((const int64_t *)field->data)[k] < ((const int64_t *)field->data)[than];
-  case TSL_F32:
-    return ((const float *)field->data)[k] < ((const float *)field->data)[than];
-  default:
-    return ((const double *)field->data)[k] < ((const double *)field->data)[than];
-  }
-}
-
 /** One stage: the state that is cheapest to begin in. */
 static tsl_err single_stage(tsl_problem *problem) {
   const tsl_field *start = &problem->fields[DP_B];
   int64_t best[1][2] = {{0, 0}};
   for (int64_t s = 1; s < start->shape[0]; s++)
-    if (less(start, s, best[0][1])) best[0][1] = s;
-  put_goal(problem, start, best[0][1]);
+    if (dp_field_number(start, s) < dp_field_number(start, best[0][1])) best[0][1] = s;
+  dp_goal_set(&problem->fields[DP_GOAL], dp_field_number(start, best[0][1]));
   return dp_params_of(problem)->mode == DP_RECOVER
              ? dp_traceback_steps(problem, (const int64_t(*)[2])best, 1)
              : TSL_OK;

@@ -238,11 +238,6 @@ const dp_lane_state *dp_lane_states_find(const dp_lane_states *lanes, const tsl_
   return NULL;
 }
 
-static bool dp_saved_better(const int64_t x[3], const int64_t y[3]) {
-  if (x[0] != y[0]) return x[0] > y[0];
-  return x[1] < y[1] || (x[1] == y[1] && x[2] < y[2]);
-}
-
 tsl_err dp_lane_states_join(const dp_params *p, const dp_lane_states *lanes, int64_t lo, int64_t hi,
                             int64_t row, void *state, int64_t best[3]) {
   tsl_err err = TSL_OK;
@@ -253,7 +248,7 @@ tsl_err dp_lane_states_join(const dp_params *p, const dp_lane_states *lanes, int
     if (l->row != row || l->lo < lo || l->hi > hi) continue;
     paste_state(p, state, hi - lo, l->lo - lo, l->hi - lo, l->state);
     const bool better =
-        p->free_ends != 0 ? l->hi == p->m : l->best[0] > 0 && dp_saved_better(l->best, best);
+        p->free_ends != 0 ? l->hi == p->m : l->best[0] > 0 && dp_best_better(l->best, best);
     if (better) memcpy(best, l->best, sizeof l->best);
     found += l->hi - l->lo;
   }

@@ -69,6 +69,14 @@ int64_t dp_lane_of(const tsl_unit *units, int64_t n, int64_t column) {
   return low;
 }
 
+int64_t dp_units_end(const tsl_unit *units, int64_t n, int64_t k) {
+  for (k++; k < n; k++)
+    if (units[k].lo[1] != units[k - 1].hi[1] || units[k].lo[0] != units[k - 1].lo[0] ||
+        units[k].hi[0] != units[k - 1].hi[0])
+      break;
+  return k;
+}
+
 static int64_t before_sweep(const tsl_problem *problem, const tsl_unit *units, int64_t n_units,
                             int64_t id, int64_t *list, int64_t room) {
   const dp_params *p = dp_params_of(problem);

@@ -1,35 +1,16 @@
 /* Can the pictures be written? Asked before anything is computed. */
 #include "fractal_family.h"
 
+#include "file_name.h"
 #include "files.h"
 
-#include <stdio.h>
 #include <string.h>
-#include <strings.h>
-#include <sys/stat.h>
-
-static bool ends_in_png(const char *file) {
-  const size_t n = strlen(file);
-  return n > 4 && strcasecmp(file + n - 4, ".png") == 0;
-}
-
-/** Is there no plain file, or an empty one, or a PNG file? */
-static bool may_replace(const char *file) {
-  static const unsigned char signature[8] = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n'};
-  unsigned char head[8];
-  struct stat there;
-  if (lstat(file, &there) != 0 || !S_ISREG(there.st_mode)) return true;
-  FILE *stream = fopen(file, "rb");
-  if (stream == NULL) return false;
-  const size_t n = fread(head, 1, sizeof head, stream);
-  (void)fclose(stream);
-  return n == 0 || (n == sizeof head && memcmp(head, signature, sizeof head) == 0);
-}
 
 static tsl_err check_file(const tsl_deck *deck, const char *key, const char *file) {
+  static const char signature[] = "\x89PNG\r\n\x1a\n";
   tsl_err err = TSL_OK;
-  if (!ends_in_png(file)) TSL_DECK_FAIL(deck, key, "'%s' must end in .png", file);
-  if (!may_replace(file))
+  if (!tsl_ends_in(file, ".png")) TSL_DECK_FAIL(deck, key, "'%s' must end in .png", file);
+  if (!tsl_may_replace(file, signature, strlen(signature)))
     TSL_DECK_FAIL(deck, key, "'%s' is there and is no PNG file; it is not replaced", file);
   TSL_TRY(tsl_deck_blame(deck, key, tsl_files_write(TSL_FILE_BESIDE, key, file)));
 done:

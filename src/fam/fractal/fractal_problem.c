@@ -65,11 +65,6 @@ static void fill_params(const fractal_deck *s, fractal_params *p) {
   p->wild = julia_is_wild(p);
 }
 
-static double element(const tsl_field *field, int64_t i) {
-  return field->type == TSL_F32 ? (double)((const float *)field->data)[i]
-                                : ((const double *)field->data)[i];
-}
-
 /** May x + x be done on the exponent? Every cy must be large enough, or 0 with z_0 = 0
  * (fractal_fn.h). */
 static bool may_double(const tsl_problem *problem) {
@@ -78,7 +73,7 @@ static bool may_double(const tsl_problem *problem) {
   const bool julia = p->set == FRACTAL_JULIA;
   if (julia) return fabs(p->type == TSL_F64 ? p->c[1] : (double)(float)p->c[1]) >= least;
   for (int64_t j = 0; j < p->yres; j++) {
-    const double cy = fabs(element(&problem->fields[FRACTAL_Y], j));
+    const double cy = fabs(tsl_real_get(p->type, problem->fields[FRACTAL_Y].data, j));
     if (cy != 0 && cy < least) return false;
   }
   return true;
@@ -100,14 +95,9 @@ static tsl_err add_table(tsl_problem *problem, const fractal_view *view, int axi
   TSL_TRY(tsl_problem_add(problem, &field, &added));
   (void)snprintf(added->quantity, sizeof added->quantity, "%s part",
                  axis == 0 ? "real" : "imaginary");
-  TSL_TRY(tsl_alloc(n, tsl_type_bytes((tsl_type)p->type), "coordinates", &added->data));
-  for (int64_t i = 0; i < n; i++) {
-    const double value = fractal_coordinate(view, axis, n, i);
-    if (p->type == TSL_F32)
-      ((float *)added->data)[i] = (float)value;
-    else
-      ((double *)added->data)[i] = value;
-  }
+  TSL_TRY(tsl_field_allocate(added));
+  for (int64_t i = 0; i < n; i++)
+    tsl_real_put(p->type, added->data, i, fractal_coordinate(view, axis, n, i));
 done:
   return err;
 }
@@ -116,16 +106,14 @@ static tsl_err add_image(tsl_problem *problem, const char *name, const char *doc
   tsl_err err = TSL_OK;
   const fractal_params *p = fractal_params_of(problem);
   tsl_field *added = NULL;
-  tsl_field field = {.unit = "1",
-                     .role = TSL_OUT,
+  tsl_field field = {.role = TSL_OUT,
                      .type = type,
                      .combine = TSL_GATHER,
                      .rank = 2,
                      .shape = {p->yres, p->xres, 1},
                      .stream = 1,
                      .scale = {1 + FRACTAL_Y, 1 + FRACTAL_X, 0}};
-  (void)snprintf(field.name, sizeof field.name, "%s", name);
-  (void)snprintf(field.doc, sizeof field.doc, "%s", doc);
+  tsl_field_label(&field, name, "1", doc);
   TSL_TRY(tsl_problem_add(problem, &field, &added));
 done:
   return err;

@@ -23,10 +23,6 @@ typedef struct cutter {
   int64_t most;       /**< pixels of a unit, at least a quantum's */
 } cutter;
 
-static int64_t round_up(int64_t n, int64_t quantum) {
-  return (n + quantum - 1) / quantum;
-}
-
 /** Pixels that the limits allow in a unit; values are all that a unit holds. */
 static int64_t pixels_within(const fractal_params *p, const tsl_limits *limits) {
   const int64_t bytes = tsl_min(limits->slab_bytes, limits->device_bytes);
@@ -106,7 +102,7 @@ static line rows_of(const cutter *c) {
   return (line){.cutter = c,
                 .n = p->yres,
                 .most = most,
-                .pieces = tsl_max(c->wanted, round_up(p->yres, most))};
+                .pieces = tsl_max(c->wanted, tsl_divide_up(p->yres, most))};
 }
 
 /** The band [a, b) is cut only when it is too large, or when there are too few rows to balance. */
@@ -114,16 +110,16 @@ static line columns_of(const cutter *c, int64_t a, int64_t b) {
   const fractal_params *p = c->params;
   const int64_t fit = c->most / (b - a) / c->quantum[1] * c->quantum[1];
   const int64_t most = tsl_max(fit, c->quantum[1]);
-  const int64_t bands = round_up(p->yres, c->quantum[0]);
+  const int64_t bands = tsl_divide_up(p->yres, c->quantum[0]);
   const int64_t room = tsl_max(1, p->xres / tsl_max(1, SMALL / (b - a)));
-  const int64_t for_balance = tsl_min(round_up(c->wanted, bands), room);
+  const int64_t for_balance = tsl_min(tsl_divide_up(c->wanted, bands), room);
   return (line){.cutter = c,
                 .axis = 1,
                 .a = a,
                 .b = b,
                 .n = p->xres,
                 .most = most,
-                .pieces = tsl_max(for_balance, round_up(p->xres, most))};
+                .pieces = tsl_max(for_balance, tsl_divide_up(p->xres, most))};
 }
 
 /** Pieces of the band, appended to list (NULL: counted) from entry n on. @return entries */
@@ -169,7 +165,7 @@ done:
 
 /** Part of [lo, hi) in its middle, of about fraction, cut at the quantum. */
 static void shrink(int64_t *lo, int64_t *hi, double fraction, int64_t quantum) {
-  const int64_t n = round_up(*hi - *lo, quantum);
+  const int64_t n = tsl_divide_up(*hi - *lo, quantum);
   const int64_t kept = tsl_max(1, tsl_min(n, (int64_t)(fraction * (double)n)));
   *lo += (n - kept) / 2 * quantum;
   *hi = tsl_min(*hi, *lo + kept * quantum);
@@ -179,7 +175,7 @@ void fractal_sample(const tsl_problem *problem, const tsl_unit *whole, double fr
                     tsl_unit *out) {
   const fractal_params *p = fractal_params_of(problem);
   const int64_t tile = p->exact ? 1 : FRACTAL_TILE;
-  const double rows = (double)round_up(whole->hi[0] - whole->lo[0], tile);
+  const double rows = (double)tsl_divide_up(whole->hi[0] - whole->lo[0], tile);
   fractal_cost cost;
   *out = *whole;
   if (!(fraction < 1)) return;

@@ -2,6 +2,7 @@
 #include "lang_cache.h"
 
 #include "memory.h"
+#include "new_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -56,14 +57,10 @@ static void name_file(const lang_cache_key *key, const char *suffix, char name[N
 
 /* ----------------------------------------------------------------- files */
 
-static tsl_err write_all(int fd, const void *data, int64_t n, const char *path) {
+tsl_err lang_write(int fd, const void *data, int64_t n, const char *path) {
   tsl_err err = TSL_OK;
-  for (int64_t written = 0; written < n;) {
-    const ssize_t part = write(fd, (const char *)data + written, (size_t)(n - written));
-    if (part < 0 && errno == EINTR) continue;
-    if (part <= 0) TSL_FAIL(TSL_ERR_IO, "%s: cannot be written: %s", path, strerror(errno));
-    written += part;
-  }
+  if (!tsl_write_all(fd, data, n))
+    TSL_FAIL(TSL_ERR_IO, "%s: cannot be written: %s", path, strerror(errno));
 done:
   return err;
 }
@@ -140,9 +137,9 @@ static tsl_err write_file(int fd, const lang_cache_key *key, const void *bytes, 
   head h = {.n_text = key->n, .n_object = n};
   memcpy(h.magic, magic, sizeof magic);
   h.sum = add_bytes(add_bytes(start, key->text, key->n), bytes, n);
-  TSL_TRY(write_all(fd, &h, sizeof h, path));
-  TSL_TRY(write_all(fd, key->text, key->n, path));
-  TSL_TRY(write_all(fd, bytes, n, path));
+  TSL_TRY(lang_write(fd, &h, sizeof h, path));
+  TSL_TRY(lang_write(fd, key->text, key->n, path));
+  TSL_TRY(lang_write(fd, bytes, n, path));
 done:
   return err;
 }

@@ -44,6 +44,9 @@ tsl_err lang_cache_folder(char *folder, size_t size, int *fd);
  *  none. */
 tsl_err lang_cache_read(int folder, const char *name, void **bytes, int64_t *n);
 
+/** Write n bytes to an open file. @param[in] path  for the message of TSL_ERR_IO */
+tsl_err lang_write(int fd, const void *data, int64_t n, const char *path);
+
 /**
  * Take an object out of the cache.
  * @param[in]  suffix  ".so"

@@ -108,15 +108,13 @@ static tsl_err add_field(tsl_problem *problem, const char *name, const char *doc
                          int64_t n, void *data) {
   tsl_err err = TSL_OK;
   tsl_field *added = NULL;
-  tsl_field field = {.unit = "1",
-                     .role = TSL_IN,
+  tsl_field field = {.role = TSL_IN,
                      .type = (int32_t)type,
                      .rank = 1,
                      .shape = {n, 1, 1},
                      .hidden = 1,
                      .device = 1};
-  (void)snprintf(field.name, sizeof field.name, "%s", name);
-  (void)snprintf(field.doc, sizeof field.doc, "%s", doc);
+  tsl_field_label(&field, name, "1", doc);
   TSL_TRY(tsl_problem_add(problem, &field, &added));
   added->data = data;
 done:

@@ -21,15 +21,8 @@ static int64_t steps_but(const letters_alignment *a, int64_t operation) {
   return n;
 }
 
-int64_t letters_steps_query(const letters_alignment *a) {
-  return steps_but(a, LETTERS_OF_REFERENCE);
-}
-
-int64_t letters_steps_reference(const letters_alignment *a) {
-  return steps_but(a, LETTERS_OF_QUERY);
-}
-
-int64_t letters_steps_same(const letters_alignment *a) {
+/** Letters of operation SAME. */
+static int64_t steps_same(const letters_alignment *a) {
   return steps_but(a, -1) - steps_but(a, LETTERS_SAME);
 }
 
@@ -204,7 +197,7 @@ void letters_paf_record(const letters_alignment *a, FILE *file) {
   write_place(&a->query, a->begin[0], a->end[0], file);
   fputs("\t+\t", file);
   write_place(&a->reference, a->begin[1], a->end[1], file);
-  write_field("", letters_steps_same(a), file);
+  write_field("", steps_same(a), file);
   write_field("", steps_but(a, -1), file);
   fputs(a->other ? "\t255\ttp:A:S" : "\t255\ttp:A:P", file);
   write_field("NM:i:", differences(a), file);
@@ -226,7 +219,7 @@ void letters_table_record(const letters_alignment *a, FILE *file) {
   fputc('\t', file);
   write_place(&a->reference, a->begin[1], a->end[1], file);
   write_field("", a->value, file);
-  write_field("", letters_steps_same(a), file);
+  write_field("", steps_same(a), file);
   write_field("", steps_but(a, -1), file);
   fputc('\t', file);
   letters_write_cigar(a, file);

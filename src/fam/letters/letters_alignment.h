@@ -42,11 +42,6 @@ typedef struct letters_alignment {
   bool other;    /**< one of several of its query, and not the best: secondary */
 } letters_alignment;
 
-/** Letters of the query and of the reference in steps, and those of operation SAME. */
-int64_t letters_steps_query(const letters_alignment *a);
-int64_t letters_steps_reference(const letters_alignment *a);
-int64_t letters_steps_same(const letters_alignment *a);
-
 /** What a file of alignments holds, by the ending of its name: .sam, .paf, .tsv. */
 typedef enum letters_format_of_alignments {
   LETTERS_AS_SAM,

@@ -1,6 +1,7 @@
 /* Gzip in memory, member by member; alone sees zlib. */
 #include "letters_file.h"
 
+#include "integers.h"
 #include "memory.h"
 #include "table_read.h"
 
@@ -23,10 +24,6 @@ typedef struct unpacking {
   int64_t n, room;
   int64_t member; /* from 1 */
 } unpacking;
-
-static int64_t min_of(int64_t a, int64_t b) {
-  return a < b ? a : b;
-}
 
 static int64_t left_of(const unpacking *u) {
   return u->end - (const char *)u->z.next_in;
@@ -77,8 +74,8 @@ static tsl_err unpack_member(unpacking *u) {
   u->member++;
   while (code == Z_OK) {
     if (u->n == u->room) TSL_TRY(grow(u));
-    const uInt room = (uInt)min_of(u->room - u->n, PIECE);
-    u->z.avail_in = (uInt)min_of(left_of(u), PIECE);
+    const uInt room = (uInt)tsl_min(u->room - u->n, PIECE);
+    u->z.avail_in = (uInt)tsl_min(left_of(u), PIECE);
     u->z.next_out = (Bytef *)u->text + u->n, u->z.avail_out = room;
     code = inflate(&u->z, Z_NO_FLUSH);
     u->n += room - u->z.avail_out;

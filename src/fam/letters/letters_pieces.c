@@ -151,18 +151,22 @@ done:
   return err;
 }
 
-/* tsl_parallel_body: pieces. */
-static tsl_err count_pieces(void *context, int slot, int64_t lo, int64_t hi) {
+tsl_err letters_pieces_each(const letters_reading *r, int slot, int64_t lo, int64_t hi,
+                            letters_piece_fn *take) {
   tsl_err err = TSL_OK;
-  const letters_reading *r = context;
   for (letters_piece *p = r->pieces + lo; p < r->pieces + hi; p++) {
-    err = count_piece(r, p, slot);
+    err = take(r, p, slot);
     p->failed = err == TSL_ERR_INPUT;
     if (!p->failed) TSL_TRY(err);
     err = TSL_OK;
   }
 done:
   return err;
+}
+
+/* tsl_parallel_body: pieces. */
+static tsl_err count_pieces(void *context, int slot, int64_t lo, int64_t hi) {
+  return letters_pieces_each(context, slot, lo, hi, count_piece);
 }
 
 void letters_totals_add(letters_totals *sum, const letters_totals *t) {

@@ -70,4 +70,9 @@ tsl_err letters_pieces_count(letters_reading *r);
 tsl_err letters_pieces_scan(const letters_reading *r, const letters_piece *p, int slot,
                             letters_scan *s);
 
+/** Take pieces [lo, hi) one after another; one that is refused as input is marked. */
+typedef tsl_err letters_piece_fn(const letters_reading *r, letters_piece *p, int slot);
+tsl_err letters_pieces_each(const letters_reading *r, int slot, int64_t lo, int64_t hi,
+                            letters_piece_fn *take);
+
 #endif

@@ -145,16 +145,7 @@ done:
 
 /* tsl_parallel_body: pieces. */
 static tsl_err fill_pieces(void *context, int slot, int64_t lo, int64_t hi) {
-  tsl_err err = TSL_OK;
-  const letters_reading *r = context;
-  for (letters_piece *p = r->pieces + lo; p < r->pieces + hi; p++) {
-    err = fill_piece(r, p, slot);
-    p->failed = err == TSL_ERR_INPUT;
-    if (!p->failed) TSL_TRY(err);
-    err = TSL_OK;
-  }
-done:
-  return err;
+  return letters_pieces_each(context, slot, lo, hi, fill_piece);
 }
 
 /* ---- names */

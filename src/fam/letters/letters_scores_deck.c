@@ -62,12 +62,6 @@ static void set_plain(const letters_scores_deck *map, letters_scores *scores) {
       scores->s[x][y] = (int32_t)(x == y ? map->match : map->mismatch);
 }
 
-static bool is_given(const tsl_deck *deck, const char *key, const char *name) {
-  char path[64];
-  (void)snprintf(path, sizeof path, "%s.%s", key, name);
-  return tsl_deck_given(deck, path);
-}
-
 /** Does the matrix of that name come with tesela? All others are files of the user's. */
 static bool comes_along(const char *name) {
   static const char *const names[] = {"BLOSUM45", "BLOSUM50", "BLOSUM62", "BLOSUM80", "BLOSUM90",
@@ -107,7 +101,7 @@ tsl_err letters_scores_settle(const tsl_deck *deck, const char *key, const lette
     goto done;
   }
   (void)snprintf(matrix, sizeof matrix, "%s.matrix", key);
-  if (is_given(deck, key, "match") || is_given(deck, key, "mismatch"))
+  if (tsl_deck_given_in(deck, key, "match") || tsl_deck_given_in(deck, key, "mismatch"))
     TSL_DECK_FAIL(deck, matrix, "give either a matrix or match and mismatch");
   TSL_TRY(tsl_deck_blame(deck, matrix, find_matrix(deck, map->matrix, path)));
   TSL_TRY(tsl_deck_blame(deck, matrix, letters_scores_read(*path, alphabet, scores, known)));

@@ -308,10 +308,6 @@ void tri_restore_signs(const tri_params *p, const tsl_unit *unit, tsl_part *part
  *  slabs one. n >= 1 */
 int64_t tri_neighbours(const tsl_unit *units, int64_t n);
 
-/** Share the seconds of n units that ran together out by their items. @param[out] parts  shape [n],
- *  seconds */
-void tri_share_seconds(const tsl_unit *units, int64_t n, double seconds, tsl_part *parts);
-
 /** Words of the deck for outputs and maps; NULL-ended. */
 extern const char *const tri_output_words[];
 extern const char *const tri_map_words[];

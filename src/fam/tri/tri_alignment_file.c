@@ -194,11 +194,10 @@ done:
 /** Pair k of a block whose first row is a. */
 static kept pair_of(const writer *w, int64_t a, int64_t k) {
   const tri_params *p = tri_params_of(w->problem);
-  const bool wide = p->type == TSL_F64;
   kept pair = {.row = a + k / w->each, .column = a + k};
   if (p->output == TRI_THRESHOLD) pair.row = w->out[2 * k], pair.column = w->out[2 * k + 1];
   if (p->output == TRI_TOPK) pair.column = w->out[k];
-  pair.value = wide ? ((const double *)w->values)[k] : (double)((const float *)w->values)[k];
+  pair.value = tsl_real_get(p->type, w->values, k);
   return pair;
 }
 

@@ -114,14 +114,9 @@ done:
 
 static tsl_err add_rows(tsl_problem *problem, const char *name, const char *doc, int64_t n) {
   tsl_field *added = NULL;
-  tsl_field field = {.unit = "1",
-                     .role = TSL_OUT,
-                     .type = TSL_I64,
-                     .combine = TSL_GATHER,
-                     .rank = 1,
-                     .shape = {n, 1, 1}};
-  (void)snprintf(field.name, sizeof field.name, "%s", name);
-  (void)snprintf(field.doc, sizeof field.doc, "%s", doc);
+  tsl_field field = {
+      .role = TSL_OUT, .type = TSL_I64, .combine = TSL_GATHER, .rank = 1, .shape = {n, 1, 1}};
+  tsl_field_label(&field, name, "1", doc);
   return tsl_problem_add(problem, &field, &added);
 }
 
@@ -150,7 +145,7 @@ tsl_err tri_between_finish(tsl_problem *problem) {
   for (int set = 0; set < 2; set++) {
     tsl_field *field = &problem->fields[tsl_problem_find(problem, names[set])];
     const int64_t n = set == 0 ? p->columns : tri_rows_of(p);
-    if (field->data == NULL) TSL_TRY(tsl_alloc(n, sizeof(int64_t), names[set], &field->data));
+    TSL_TRY(tsl_field_allocate(field));
     if (n > 0) memcpy(field->data, own->row + at, (size_t)n * sizeof(int64_t));
     at += n;
   }

@@ -72,17 +72,6 @@ double tri_bin_edge_2(const tri_params *p, const tri_own *own, int64_t b) {
   return own->range_2[0] + (own->range_2[1] - own->range_2[0]) * ((double)b / (double)p->bins_2);
 }
 
-static void put_real(const tri_params *p, void *data, int64_t i, double value) {
-  if (p->type == TSL_F32)
-    ((float *)data)[i] = (float)value;
-  else
-    ((double *)data)[i] = value;
-}
-
-static double get_real(const tri_params *p, const void *data, int64_t i) {
-  return p->type == TSL_F32 ? (double)((const float *)data)[i] : ((const double *)data)[i];
-}
-
 /** The next number of params.type. */
 static double beyond(const tri_params *p, double value) {
   return p->type == TSL_F32 ? (double)nextafterf((float)value, INFINITY)
@@ -93,10 +82,11 @@ static tsl_err check_edges(const tsl_deck *deck, const tri_params *p, const char
                            const void *data, int64_t first, int64_t bins) {
   tsl_err err = TSL_OK;
   for (int64_t b = first; b < first + bins; b++)
-    if (!(get_real(p, data, b) < get_real(p, data, b + 1)))
+    if (!(tsl_real_get(p->type, data, b) < tsl_real_get(p->type, data, b + 1)))
       TSL_DECK_FAIL(deck, path, "edges %lld and %lld, %g and %g, are not ascending%s",
-                    (long long)(b - first), (long long)(b - first + 1), get_real(p, data, b),
-                    get_real(p, data, b + 1), p->type == TSL_F32 ? " in fp32" : "");
+                    (long long)(b - first), (long long)(b - first + 1),
+                    tsl_real_get(p->type, data, b), tsl_real_get(p->type, data, b + 1),
+                    p->type == TSL_F32 ? " in fp32" : "");
 done:
   return err;
 }
@@ -109,16 +99,17 @@ static tsl_err add_edges(const tsl_deck *deck, const tri_deck *s, tsl_problem *p
   tsl_field *edges = NULL;
   TSL_TRY(tri_add_hidden(problem, "bin_edges", "Edges that are listed, of both axes.", p->type,
                          first + second, 1, &edges));
-  for (int64_t b = 0; b < first; b++) put_real(p, edges->data, b, tri_bin_edge(p, own, b));
+  for (int64_t b = 0; b < first; b++)
+    tsl_real_put(p->type, edges->data, b, tri_bin_edge(p, own, b));
   for (int64_t b = 0; b < second; b++)
-    put_real(p, edges->data, first + b, tri_bin_edge_2(p, own, b));
+    tsl_real_put(p->type, edges->data, first + b, tri_bin_edge_2(p, own, b));
   if (first > 0)
     TSL_TRY(
         check_edges(deck, p, s->edges.n > 0 ? "tri.edges" : "tri.range", edges->data, 0, p->bins));
   if (second == 0) goto done;
   TSL_TRY(check_edges(deck, p, "tri.range_2", edges->data, first, p->bins_2));
   if (p->axes == TRI_AXES_S_MU) /* pairs along the axis have a mu of 1 */
-    put_real(p, edges->data, first + p->bins_2, beyond(p, own->range_2[1]));
+    tsl_real_put(p->type, edges->data, first + p->bins_2, beyond(p, own->range_2[1]));
 done:
   return err;
 }

@@ -9,10 +9,6 @@
 enum { PAIRS = 1000 };
 static const double of_value = 1e-6, of_largest = 1e-12;
 
-static double number_at(const tri_params *p, const void *data, int64_t at) {
-  return p->type == TSL_F32 ? (double)((const float *)data)[at] : ((const double *)data)[at];
-}
-
 /** Variables of the pair (i, j) of prepared points. */
 typedef struct variables {
   double scalars[LANG_SCALARS_MAX], x_i[TRI_EQUATION_D], x_j[TRI_EQUATION_D], dx[TRI_EQUATION_D];
@@ -32,8 +28,8 @@ static void set_variables(const tsl_problem *problem, const place *at, variables
   const void *x = problem->fields[TRI_POINTS].data, *q = problem->fields[TRI_EXTRAS].data;
   double square = 0;
   for (int64_t k = 0; k < p->d; k++) {
-    v->x_i[k] = number_at(p, x, k * p->n_pad + i) + (k == at->moved ? at->move : 0);
-    v->x_j[k] = number_at(p, x, k * p->n_pad + j);
+    v->x_i[k] = tsl_real_get(p->type, x, k * p->n_pad + i) + (k == at->moved ? at->move : 0);
+    v->x_j[k] = tsl_real_get(p->type, x, k * p->n_pad + j);
     v->dx[k] = v->x_i[k] - v->x_j[k];
     if (k < 3 && p->box[k] > 0) v->dx[k] -= p->box[k] * nearbyint(v->dx[k] / p->box[k]);
     square += v->dx[k] * v->dx[k];
@@ -41,8 +37,8 @@ static void set_variables(const tsl_problem *problem, const place *at, variables
   v->scalars[0] = square;
   v->scalars[1] = sqrt(square);
   for (int64_t n = 0; n < p->n_quantities; n++) {
-    v->scalars[2 + 2 * n] = number_at(p, q, n * p->n_pad + i);
-    v->scalars[3 + 2 * n] = number_at(p, q, n * p->n_pad + j);
+    v->scalars[2 + 2 * n] = tsl_real_get(p->type, q, n * p->n_pad + i);
+    v->scalars[3 + 2 * n] = tsl_real_get(p->type, q, n * p->n_pad + j);
   }
 }
 

@@ -10,19 +10,9 @@ static tsl_err add_in(tsl_problem *problem, const char *name, int type, int64_t 
                       int64_t columns, const void *data) {
   tsl_err err = TSL_OK;
   tsl_field *added = NULL;
-  tsl_field field = {.unit = "1",
-                     .doc = "Where frames are.",
-                     .role = TSL_IN,
-                     .type = type,
-                     .rank = columns > 1 ? 2 : 1,
-                     .shape = {rows, columns, 1},
-                     .hidden = 1,
-                     .device = type == TSL_U8};
-  (void)snprintf(field.name, sizeof field.name, "%s", name);
-  TSL_TRY(tsl_problem_add(problem, &field, &added));
-  TSL_TRY(tsl_alloc(rows * columns, tsl_type_bytes((tsl_type)type), name, &added->data));
-  if (rows > 0)
-    memcpy(added->data, data, (size_t)(rows * columns) * tsl_type_bytes((tsl_type)type));
+  TSL_TRY(tri_add_hidden(problem, name, "Where frames are.", type, rows, columns, &added));
+  added->device = type == TSL_U8;
+  if (rows > 0) memcpy(added->data, data, (size_t)tsl_field_bytes(added));
 done:
   return err;
 }

@@ -1,6 +1,8 @@
 /* Kinds of a trajectory's atoms: its own symbols, those of another file, or words of a text. */
 #include "tri_frames_own.h"
 
+#include "file_name.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -26,7 +28,7 @@ static bool has_atoms(const char *path) {
   static const char *const endings[] = {".xyz", ".extxyz", ".pdb", ".gro"};
   bool has = false;
   for (size_t k = 0; k < sizeof endings / sizeof *endings; k++)
-    has |= trajectory_ends_in(path, endings[k]);
+    has |= tsl_ends_in(path, endings[k]);
   return has;
 }
 

@@ -44,10 +44,9 @@ tsl_err tri_frames_derived(tsl_problem *problem, const char *name, void *out) {
   void *data = NULL;
   if (f < 0) goto done;
   tsl_field *field = &problem->fields[f];
-  const size_t bytes = tsl_type_bytes((tsl_type)field->type);
-  if (field->data == NULL) TSL_TRY(tsl_alloc(tsl_field_count(field), bytes, name, &field->data));
+  TSL_TRY(tsl_field_allocate(field));
   data = field->data;
-  memset(data, 0, (size_t)tsl_field_count(field) * bytes);
+  memset(data, 0, (size_t)tsl_field_bytes(field));
 done:
   memcpy(out, &data, sizeof data);
   return err;
@@ -218,7 +217,7 @@ tsl_err tri_frames_summary(const tsl_problem *problem, tsl_summary *summary) {
     sum_contacts(problem, summary);
     return TSL_OK;
   }
-  const uint64_t *counts = problem->fields[tsl_problem_find(problem, "counts")].data;
+  const uint64_t *counts = tsl_problem_data(problem, "counts");
   for (int64_t c = 0; c < tri_frames_cells(p); c++) within += (double)counts[c];
   tsl_summary_add(summary, "pairs in range", within, "1");
   add_peaks(problem, summary);

@@ -3,16 +3,11 @@
 
 #include "integers.h"
 
-static const void *data_of(const tsl_problem *problem, const char *name) {
-  const int f = tsl_problem_find(problem, name);
-  return f < 0 ? NULL : problem->fields[f].data;
-}
-
 tri_graph_view tri_graph_view_of(const tsl_problem *problem) {
-  return (tri_graph_view){.stage = *(const int32_t *)data_of(problem, "stage"),
-                          .component = data_of(problem, "component"),
-                          .active = data_of(problem, "active"),
-                          .bound = data_of(problem, "bound")};
+  return (tri_graph_view){.stage = *(const int32_t *)tsl_problem_data(problem, "stage"),
+                          .component = tsl_problem_data(problem, "component"),
+                          .active = tsl_problem_data(problem, "active"),
+                          .bound = tsl_problem_data(problem, "bound")};
 }
 
 /** Of runs of `run` elements of n. */

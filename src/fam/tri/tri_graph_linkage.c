@@ -51,9 +51,10 @@ static int compare(const void *a, const void *b) {
 static tsl_err take_found(const tsl_problem *problem, tri_graph *g) {
   tsl_err err = TSL_OK;
   const tri_params *p = tri_params_of(problem);
-  const int32_t(*links)[2] = tri_graph_data(problem, "links");
-  const uint8_t *active = tri_graph_data(problem, "active");
-  const void *reach = tri_graph_data(problem, "reach"), *bound = tri_graph_data(problem, "bound");
+  const int32_t(*links)[2] = tsl_problem_data(problem, "links");
+  const uint8_t *active = tsl_problem_data(problem, "active");
+  const void *reach = tsl_problem_data(problem, "reach"),
+             *bound = tsl_problem_data(problem, "bound");
   int32_t *place = NULL;
   TSL_TRY(tsl_alloc(p->n, sizeof *place, "places", (void **)&place));
   for (int64_t r = 0; r < p->n; r++) place[tri_point_at(problem, r)] = (int32_t)r;
@@ -61,7 +62,7 @@ static tsl_err take_found(const tsl_problem *problem, tri_graph *g) {
     if (!active[r]) continue;
     const void *from = links[r][0] < 0 ? bound : reach;
     g->nearest[r] = links[r][0] < 0 ? -1 : place[links[r][0]];
-    g->reach[r] = p->type == TSL_F32 ? (double)((const float *)from)[r] : ((const double *)from)[r];
+    g->reach[r] = tsl_real_get(p->type, from, r);
   }
 done:
   tsl_free(place);
@@ -108,8 +109,8 @@ static void bound_by_neighbours(const tsl_problem *problem, const int32_t *compo
 static tsl_err set_bounds(tsl_problem *problem, const tri_graph *g, const int32_t *component) {
   tsl_err err = TSL_OK;
   const tri_params *p = tri_params_of(problem);
-  uint8_t *active = tri_graph_data(problem, "active");
-  void *bound = tri_graph_data(problem, "bound");
+  uint8_t *active = tsl_problem_data(problem, "active");
+  void *bound = tsl_problem_data(problem, "bound");
   double *least = NULL;
   TSL_TRY(tsl_alloc(p->n, sizeof *least, "bounds", (void **)&least));
   for (int64_t c = 0; c < p->n; c++) least[c] = INFINITY;
@@ -181,7 +182,7 @@ done:
 tsl_err tri_linkage_advance(tsl_problem *problem, tri_graph *g, bool *more) {
   tsl_err err = TSL_OK;
   const int64_t n = tri_params_of(problem)->n;
-  int32_t *component = tri_graph_data(problem, "component");
+  int32_t *component = tsl_problem_data(problem, "component");
   int64_t added = 0;
   *more = false;
   if (n > 1) {

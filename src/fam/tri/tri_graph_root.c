@@ -7,11 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-void *tri_graph_data(const tsl_problem *problem, const char *name) {
-  const int f = tsl_problem_find(problem, name);
-  return f < 0 ? NULL : problem->fields[f].data;
-}
-
 void tri_graph_touch(tsl_problem *problem, const char *name) {
   tsl_field_touch(&problem->fields[tsl_problem_find(problem, name)]);
 }
@@ -20,11 +15,8 @@ tsl_err tri_graph_result(tsl_problem *problem, const char *name, void **data) {
   tsl_err err = TSL_OK;
   const int f = tsl_problem_find(problem, name);
   if (f < 0) TSL_FAIL(TSL_ERR_INTERNAL, "tri: no field '%s'", name);
-  tsl_field *field = &problem->fields[f];
-  if (field->data == NULL)
-    TSL_TRY(tsl_alloc(tsl_field_count(field), tsl_type_bytes((tsl_type)field->type), name,
-                      &field->data));
-  *data = field->data;
+  TSL_TRY(tsl_field_allocate(&problem->fields[f]));
+  *data = problem->fields[f].data;
 done:
   return err;
 }
@@ -50,31 +42,26 @@ bool tri_graph_unite(tri_graph *g, int32_t i, int32_t j) {
 static tsl_err add_in(tsl_problem *problem, const char *name, int type, int64_t n) {
   tsl_err err = TSL_OK;
   tsl_field *added = NULL;
-  tsl_field field = {
-      .role = TSL_IN, .type = type, .rank = 1, .shape = {n, 1, 1}, .hidden = 1, .infinite = 1};
-  (void)snprintf(field.name, sizeof field.name, "%s", name);
-  (void)snprintf(field.unit, sizeof field.unit, "1");
-  (void)snprintf(field.doc, sizeof field.doc, "Between phases; see tri_graph.h.");
-  TSL_TRY(tsl_problem_add(problem, &field, &added));
-  TSL_TRY(tsl_alloc(n, tsl_type_bytes((tsl_type)type), name, &added->data));
+  TSL_TRY(tri_add_hidden(problem, name, "Between phases; see tri_graph.h.", type, n, 1, &added));
+  added->infinite = 1;
 done:
   return err;
 }
 
 static void set_stage(tsl_problem *problem, tri_stage stage) {
-  *(int32_t *)tri_graph_data(problem, "stage") = stage;
+  *(int32_t *)tsl_problem_data(problem, "stage") = stage;
   tri_graph_touch(problem, "stage");
 }
 
 static void set_first(tsl_problem *problem, tri_graph *g) {
   const tri_params *p = tri_params_of(problem);
-  int32_t *component = tri_graph_data(problem, "component");
-  void *bound = tri_graph_data(problem, "bound");
+  int32_t *component = tsl_problem_data(problem, "component");
+  void *bound = tsl_problem_data(problem, "bound");
   static const tri_stage first[TRI_N_OUTPUTS] = {[TRI_COMPONENTS] = TRI_STAGE_LINK,
                                                  [TRI_DBSCAN] = TRI_STAGE_CORE,
                                                  [TRI_LINKAGE] = TRI_STAGE_NEAREST};
   set_stage(problem, first[p->output]);
-  memset(tri_graph_data(problem, "active"), 1, (size_t)p->n);
+  memset(tsl_problem_data(problem, "active"), 1, (size_t)p->n);
   for (int64_t i = 0; i < p->n; i++) {
     component[i] = g->parent[i] = (int32_t)i;
     if (p->output != TRI_LINKAGE) continue;
@@ -123,7 +110,7 @@ void tri_graph_clear(tri_graph **graph) {
 static tsl_err number(const tsl_problem *problem, tri_graph *g, int64_t *labels) {
   tsl_err err = TSL_OK;
   const tri_params *p = tri_params_of(problem);
-  const int32_t *component = tri_graph_data(problem, "component");
+  const int32_t *component = tsl_problem_data(problem, "component");
   int64_t *numbers = NULL;
   TSL_TRY(tsl_alloc(p->n, sizeof *numbers, "numbers of components", (void **)&numbers));
   for (int64_t r = 0; r < p->n; r++) {
@@ -164,9 +151,9 @@ done:
  *  @return rows that are not */
 static int64_t unite_links(tsl_problem *problem, tri_graph *g) {
   const int64_t n = tri_params_of(problem)->n;
-  const int32_t(*links)[2] = tri_graph_data(problem, "links");
-  int32_t *component = tri_graph_data(problem, "component");
-  uint8_t *active = tri_graph_data(problem, "active");
+  const int32_t(*links)[2] = tsl_problem_data(problem, "links");
+  int32_t *component = tsl_problem_data(problem, "component");
+  uint8_t *active = tsl_problem_data(problem, "active");
   int64_t left = 0;
   for (int64_t i = 0; i < n; i++) {
     if (!active[i]) continue;
@@ -186,12 +173,11 @@ static int64_t unite_links(tsl_problem *problem, tri_graph *g) {
 /** After TRI_STAGE_CORE: core points are components of their own, the others of none. */
 static void take_core(tsl_problem *problem, tri_graph *g) {
   const tri_params *p = tri_params_of(problem);
-  const void *reach = tri_graph_data(problem, "reach");
-  int32_t *component = tri_graph_data(problem, "component");
-  uint8_t *active = tri_graph_data(problem, "active");
+  const void *reach = tsl_problem_data(problem, "reach");
+  int32_t *component = tsl_problem_data(problem, "component");
+  uint8_t *active = tsl_problem_data(problem, "active");
   for (int64_t i = 0; i < p->n; i++) {
-    g->reach[i] =
-        p->type == TSL_F32 ? (double)((const float *)reach)[i] : ((const double *)reach)[i];
+    g->reach[i] = tsl_real_get(p->type, reach, i);
     active[i] = isfinite(g->reach[i]);
     component[i] = active[i] ? (int32_t)i : TRI_NO_COMPONENT;
     g->core += active[i];
@@ -204,8 +190,8 @@ static void take_core(tsl_problem *problem, tri_graph *g) {
 /** Clusters have their numbers; the other points look for the first one near them. */
 static void look_for_border(tsl_problem *problem, tri_graph *g, const int64_t *labels) {
   const int64_t n = tri_params_of(problem)->n;
-  int32_t *component = tri_graph_data(problem, "component");
-  uint8_t *active = tri_graph_data(problem, "active");
+  int32_t *component = tsl_problem_data(problem, "component");
+  uint8_t *active = tsl_problem_data(problem, "active");
   for (int64_t r = 0; r < n; r++) {
     component[r] = (int32_t)labels[tri_point_at(problem, r)];
     active[r] = component[r] == TRI_NO_COMPONENT;
@@ -217,8 +203,8 @@ static void look_for_border(tsl_problem *problem, tri_graph *g, const int64_t *l
 
 static void take_border(const tsl_problem *problem, int64_t *labels) {
   const int64_t n = tri_params_of(problem)->n;
-  const int32_t(*links)[2] = tri_graph_data(problem, "links");
-  const uint8_t *active = tri_graph_data(problem, "active");
+  const int32_t(*links)[2] = tsl_problem_data(problem, "links");
+  const uint8_t *active = tsl_problem_data(problem, "active");
   for (int64_t r = 0; r < n; r++)
     if (active[r])
       labels[tri_point_at(problem, r)] = links[r][0] == INT32_MAX ? TRI_NO_COMPONENT : links[r][0];

@@ -36,9 +36,7 @@ void tri_graph_summary(const tsl_problem *problem, tsl_summary *summary);
 
 /* ---- shared by its files */
 
-/** An IN or OUT field's data. */
-void *tri_graph_data(const tsl_problem *problem, const char *name);
-/** The same; made here when the runtime has not. */
+/** An OUT field's data, made here when the runtime has not. */
 tsl_err tri_graph_result(tsl_problem *problem, const char *name, void **data);
 void tri_graph_touch(tsl_problem *problem, const char *name);
 

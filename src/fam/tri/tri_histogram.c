@@ -32,9 +32,7 @@ static tsl_err add(tsl_problem *problem, const char *name, const char *doc, cons
                      .combine = combine,
                      .rank = s.rank,
                      .shape = {s.of[0], s.of[1], s.of[2]}};
-  (void)snprintf(field.name, sizeof field.name, "%s", name);
-  (void)snprintf(field.doc, sizeof field.doc, "%s", doc);
-  (void)snprintf(field.unit, sizeof field.unit, "%s", unit);
+  tsl_field_label(&field, name, unit, doc);
   TSL_TRY(tsl_problem_add(problem, &field, &added));
 done:
   return err;
@@ -139,10 +137,8 @@ static tsl_err own_data(tsl_problem *problem, const char *name, void **data) {
   const int f = tsl_problem_find(problem, name);
   *data = NULL;
   if (f < 0) goto done;
-  tsl_field *const field = &problem->fields[f];
-  if (field->data == NULL)
-    TSL_TRY(tsl_alloc(tsl_field_count(field), sizeof(double), name, &field->data));
-  *data = field->data;
+  TSL_TRY(tsl_field_allocate(&problem->fields[f]));
+  *data = problem->fields[f].data;
 done:
   return err;
 }

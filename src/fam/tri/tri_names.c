@@ -77,7 +77,7 @@ done:
 }
 
 static void write_labels(const tsl_problem *problem, FILE *file) {
-  const int64_t *labels = problem->fields[tsl_problem_find(problem, "labels")].data;
+  const int64_t *labels = tsl_problem_data(problem, "labels");
   fputs("sequence\tlabel\n", file);
   for (int64_t i = 0; i < tri_rows_of(tri_params_of(problem)); i++) {
     write_name(problem, true, i, '\t', file);

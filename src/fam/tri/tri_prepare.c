@@ -167,14 +167,6 @@ double tri_rounded(const tri_params *p, double value) {
   return p->type == TSL_F32 ? (double)(float)value : value;
 }
 
-/** Element i of an array of params.type. */
-static void tri_prepare_put(const tri_params *p, void *data, int64_t i, double value) {
-  if (p->type == TSL_F32)
-    ((float *)data)[i] = (float)value;
-  else
-    ((double *)data)[i] = value;
-}
-
 static tsl_err check_row(const tri_preparing *c, int64_t row, const double *x, int64_t n) {
   tsl_err err = TSL_OK;
   const double most = c->p->type == TSL_F32 ? FLT_MAX : DBL_MAX;
@@ -214,7 +206,7 @@ static tsl_err store_points(const tri_preparing *c, tri_rounding *rounding, void
     TSL_TRY(check_row(c, i, x, p->d));
     TSL_TRY(check_categories(c, i, x));
     for (int64_t k = 0; k < p->d; k++) {
-      tri_prepare_put(p, data, k * p->n_pad + place, x[k]);
+      tsl_real_put(p->type, data, k * p->n_pad + place, x[k]);
       moved += (x[k] - tri_rounded(p, x[k])) * (x[k] - tri_rounded(p, x[k]));
       x[k] = 0;
     }
@@ -309,7 +301,7 @@ static tsl_err store_totals(const tri_preparing *c, void *data) {
     TSL_TRY(tri_prepare_point(c, i, x));
     for (int64_t k = 0; k < c->p->d; k++) total += tri_rounded(c->p, x[k]);
     TSL_TRY(check_row(c, i, &total, 1));
-    tri_prepare_put(c->p, data, tri_place_of(c->p, i), total);
+    tsl_real_put(c->p->type, data, tri_place_of(c->p, i), total);
   }
 done:
   tsl_free(x);
@@ -328,7 +320,7 @@ static tsl_err store_extras(const tri_preparing *c, const tri_deck *s, void *dat
       TSL_DECK_FAIL(c->deck, tri_blamed(c, i), "point %lld (from 0): %s %g is negative",
                     tri_numbered(c, i), what, value);
     TSL_TRY(check_row(c, i, &value, 1));
-    tri_prepare_put(c->p, data, tri_place_of(c->p, i), value);
+    tsl_real_put(c->p->type, data, tri_place_of(c->p, i), value);
     if (i == 0) first = value;
     equal = equal && value == first;
     most = fmax(most, value);
@@ -358,7 +350,7 @@ static tsl_err add_points(tsl_problem *problem, const tri_points *points, tsl_fi
                      tri_abouts[p->function].prepare == TRI_FIXED || p->box[0] > 0;
   (void)snprintf(field.unit, sizeof field.unit, "%s", plain ? points->unit : "1");
   TSL_TRY(tsl_problem_add(problem, &field, out));
-  TSL_TRY(tsl_alloc(d * p->n_pad, tsl_type_bytes((tsl_type)p->type), "points", &(*out)->data));
+  TSL_TRY(tsl_field_allocate(*out));
 done:
   return err;
 }
@@ -373,7 +365,7 @@ static tsl_err store_more(const tri_preparing *c, void *data) {
     const double *row = t->values + i * t->columns + c->points->d;
     TSL_TRY(check_row(c, i, row, c->points->more));
     for (int64_t m = 0; m < c->points->more; m++)
-      tri_prepare_put(p, data, (first + m) * p->n_pad + i, row[m]);
+      tsl_real_put(p->type, data, (first + m) * p->n_pad + i, row[m]);
   }
 done:
   return err;
@@ -392,7 +384,7 @@ static tsl_err add_extras(tsl_problem *problem, const tri_points *points, tsl_fi
                      .hidden = 1};
   (void)snprintf(field.unit, sizeof field.unit, "%s", extra == TRI_RADIUS ? points->unit : "1");
   TSL_TRY(tsl_problem_add(problem, &field, out));
-  TSL_TRY(tsl_alloc(field.shape[0], tsl_type_bytes((tsl_type)p->type), "extras", &(*out)->data));
+  TSL_TRY(tsl_field_allocate(*out));
 done:
   return err;
 }

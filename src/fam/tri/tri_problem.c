@@ -147,9 +147,7 @@ static tsl_err add_output(tsl_problem *problem, const output_field *o, const siz
                      .hidden = o->stream == 2,
                      .infinite = o->stream >= 2};
   if (o->combine == TSL_LIST && o->rank == 2) field.shape[1] = 2;
-  (void)snprintf(field.name, sizeof field.name, "%s", o->name);
-  (void)snprintf(field.doc, sizeof field.doc, "%s", p->two && o->two != NULL ? o->two : o->doc);
-  (void)snprintf(field.unit, sizeof field.unit, "1");
+  tsl_field_label(&field, o->name, "1", p->two && o->two != NULL ? o->two : o->doc);
   if (o->unit == OF_VALUE) {
     tri_value_unit(p, unit, field.unit);
     (void)snprintf(field.quantity, sizeof field.quantity, "%s", tri_abouts[p->function].quantity);
@@ -191,12 +189,10 @@ tsl_err tri_add_hidden(tsl_problem *problem, const char *name, const char *doc, 
                      .type = type,
                      .rank = columns > 1 ? 2 : 1,
                      .shape = {rows, columns, 1},
-                     .unit = "1",
                      .hidden = 1};
-  (void)snprintf(field.name, sizeof field.name, "%s", name);
-  (void)snprintf(field.doc, sizeof field.doc, "%s", doc);
+  tsl_field_label(&field, name, "1", doc);
   TSL_TRY(tsl_problem_add(problem, &field, out));
-  TSL_TRY(tsl_alloc(rows * columns, tsl_type_bytes((tsl_type)type), name, &(*out)->data));
+  TSL_TRY(tsl_field_allocate(*out));
 done:
   return err;
 }
@@ -223,7 +219,7 @@ static tsl_err add_drawn(tsl_problem *problem, const tri_points *points) {
   if (d < 2 || d > MOST_SPACE || points->packed) return TSL_OK;
   (void)snprintf(field.unit, sizeof field.unit, "%s", on_sphere ? "degree" : points->unit);
   TSL_TRY(tsl_problem_add(problem, &field, &added));
-  TSL_TRY(tsl_alloc(m * d, sizeof(double), "points", &added->data));
+  TSL_TRY(tsl_field_allocate(added));
   for (int64_t k = 0; k < m; k++)
     memcpy((double *)added->data + k * d, points->table.values + k * n / m * points->table.columns,
            (size_t)d * sizeof(double));

@@ -67,8 +67,7 @@ tsl_err tri_regions_cut(const tsl_deck *deck, const tri_deck *s, const tsl_probl
     points[i].row = i;
     for (int k = 0; k < d; k++) {
       const int64_t at = k * p->n_pad + tri_place_of(p, i);
-      points[i].x[k] =
-          p->type == TSL_F32 ? (double)((const float *)x)[at] : ((const double *)x)[at];
+      points[i].x[k] = tsl_real_get(p->type, x, at);
     }
   }
   cut(points, marks->n, d, 0, (int32_t)s->regions, marks->region);

@@ -53,7 +53,7 @@ static void add_peak(const tsl_problem *problem, tsl_summary *summary) {
   enum { ENOUGH = 100 };
   const tri_params *p = tri_params_of(problem);
   const tri_own *own = problem->own;
-  const double *rdf = problem->fields[tsl_problem_find(problem, "rdf")].data;
+  const double *rdf = tsl_problem_data(problem, "rdf");
   int64_t peak = -1;
   for (int64_t b = 0; b < p->bins; b++)
     if (tri_pairs_of(p) * tri_ideal_part(p, own, b) >= ENOUGH && (peak < 0 || rdf[b] > rdf[peak]))
@@ -96,9 +96,7 @@ static void sum_threshold(const tsl_problem *problem, tsl_summary *summary) {
 }
 
 static double mass_of(const tsl_problem *problem, int64_t i) {
-  const tri_params *p = tri_params_of(problem);
-  const void *masses = problem->fields[TRI_EXTRAS].data;
-  return p->type == TSL_F32 ? (double)((const float *)masses)[i] : ((const double *)masses)[i];
+  return tsl_real_get(tri_params_of(problem)->type, problem->fields[TRI_EXTRAS].data, i);
 }
 
 /** Sums over the points in their order, so that every run gives the same bits. */

@@ -269,13 +269,6 @@ int64_t tri_neighbours(const tsl_unit *units, int64_t n) {
   return m;
 }
 
-void tri_share_seconds(const tsl_unit *units, int64_t n, double seconds, tsl_part *parts) {
-  double items = 0;
-  for (int64_t u = 0; u < n; u++) items += units[u].count;
-  for (int64_t u = 0; u < n; u++)
-    parts[u].seconds = items > 0 ? seconds * units[u].count / items : seconds / (double)n;
-}
-
 /** Exponent e with |value| < 2^e for all n values and least, 0 when all are 0. */
 static int exponent_of(const float *values, int64_t n, double least) {
   double most = least;

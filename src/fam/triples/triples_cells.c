@@ -12,10 +12,6 @@ typedef struct grid {
   int64_t n[3];
 } grid;
 
-static double stored(const triples_params *p, const void *data, int64_t at) {
-  return p->type == TSL_F32 ? (double)((const float *)data)[at] : ((const double *)data)[at];
-}
-
 /** Cells along a dimension of this length; longer than the longest side by more than rounding. */
 static int64_t cells_along(const triples_params *p, double length) {
   const double least = p->range_hi * (1 + 0x1p-20) + length * 0x1p-21;
@@ -38,7 +34,7 @@ static void choose_grid(const triples_params *p, const void *data, grid *g) {
   for (int k = 0; k < 3; k++) {
     double least = INFINITY, most = -INFINITY;
     for (int64_t i = 0; i < p->n; i++) {
-      const double x = stored(p, data, k * p->n_pad + i);
+      const double x = tsl_real_get(p->type, data, k * p->n_pad + i);
       least = fmin(least, x), most = fmax(most, x);
     }
     const bool boxed = isfinite(p->box[k]);
@@ -53,7 +49,7 @@ static void choose_grid(const triples_params *p, const void *data, grid *g) {
 static int64_t cell_of(const triples_params *p, const grid *g, const void *data, int64_t i) {
   int64_t cell = 0;
   for (int k = 2; k >= 0; k--) {
-    const double x = stored(p, data, k * p->n_pad + i) - g->from[k];
+    const double x = tsl_real_get(p->type, data, k * p->n_pad + i) - g->from[k];
     const double c = g->size[k] > 0 ? floor(x / g->size[k]) : 0;
     const int64_t within = c < 0 ? 0 : c < (double)g->n[k] ? (int64_t)c : g->n[k] - 1;
     cell = cell * g->n[k] + within;
@@ -145,7 +141,7 @@ static tsl_err add_cells(tsl_problem *problem, int64_t elements, tsl_field **out
                            .shape = {elements, 1, 1},
                            .hidden = 1};
   TSL_TRY(tsl_problem_add(problem, &field, out));
-  TSL_TRY(tsl_alloc(elements, sizeof(int32_t), "cells", &(*out)->data));
+  TSL_TRY(tsl_field_allocate(*out));
 done:
   return err;
 }

@@ -141,7 +141,7 @@ static tsl_err add_quantities(const tsl_deck *deck, const triples_points *points
                            .hidden = 1};
   tsl_field *added = NULL;
   TSL_TRY(tsl_problem_add(problem, &field, &added));
-  TSL_TRY(tsl_alloc(field.shape[0], tsl_type_bytes((tsl_type)p->type), "quantities", &added->data));
+  TSL_TRY(tsl_field_allocate(added));
   for (int64_t m = 0; m < p->n_quantities; m++)
     for (int64_t i = 0; i < p->n; i++) {
       const double value = t->values[i * t->columns + p->d + m];
@@ -149,7 +149,7 @@ static tsl_err add_quantities(const tsl_deck *deck, const triples_points *points
         TSL_DECK_FAIL(deck, "triples.function.quantities",
                       "point %lld (from 0): %g does not fit fp32; use precision: fp64",
                       (long long)i, value);
-      triples_put(p, added->data, m * p->n_pad + i, value);
+      tsl_real_put(p->type, added->data, m * p->n_pad + i, value);
     }
 done:
   return err;

@@ -53,16 +53,13 @@ void triples_equation_clear(triples_equation *e) {
 
 /* ----------------------------------------------------------------- symmetry */
 
-static double number_at(const triples_params *p, const void *data, int64_t at) {
-  return p->type == TSL_F32 ? (double)((const float *)data)[at] : ((const double *)data)[at];
-}
-
 static double square_between(const tsl_problem *problem, int64_t a, int64_t b) {
   const triples_params *p = triples_params_of(problem);
   const void *x = problem->fields[TRIPLES_POINTS].data;
   double square = 0;
   for (int64_t k = 0; k < p->d; k++) {
-    double t = number_at(p, x, k * p->n_pad + a) - number_at(p, x, k * p->n_pad + b);
+    double t =
+        tsl_real_get(p->type, x, k * p->n_pad + a) - tsl_real_get(p->type, x, k * p->n_pad + b);
     if (isfinite(p->box[k])) t -= p->box[k] * nearbyint(t / p->box[k]);
     square += t * t;
   }
@@ -82,7 +79,7 @@ static tsl_err value_at(const tsl_deck *deck, const triples_equation *e, const t
     v[k] = square_between(problem, at[k], at[(k + 1) % 3]);
     v[3 + k] = sqrt(v[k]);
     for (int64_t m = 0; m < p->n_quantities; m++)
-      v[TRIPLES_SIDES + 3 * m + k] = number_at(p, q, m * p->n_pad + at[k]);
+      v[TRIPLES_SIDES + 3 * m + k] = tsl_real_get(p->type, q, m * p->n_pad + at[k]);
   }
   TSL_TRY(tsl_deck_blame(deck, "triples.function.value", lang_pair_value(&pair, &values, out)));
 done:

@@ -69,14 +69,6 @@ tsl_err triples_equation_fields(const tsl_deck *deck, const triples_equation *eq
 tsl_err triples_equation_sample(const tsl_deck *deck, const triples_equation *equation,
                                 const tsl_problem *problem);
 
-/** Element i of an array of params.type. */
-static inline void triples_put(const triples_params *p, void *data, int64_t i, double value) {
-  if (p->type == TSL_F32)
-    ((float *)data)[i] = (float)value;
-  else
-    ((double *)data)[i] = value;
-}
-
 /** Root: what problem->own holds. */
 typedef struct triples_own {
   char text[1024]; /**< how the points came about */

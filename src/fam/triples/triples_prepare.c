@@ -67,7 +67,7 @@ static tsl_err store(const tsl_deck *deck, const triples_points *points, const t
         TSL_DECK_FAIL(deck, points->made ? "triples.generator" : "triples.input.file",
                       "point %lld (from 0): squares of its distances overflow %s", (long long)i,
                       p->type == TSL_F32 ? "fp32; use precision: fp64" : "fp64");
-      triples_put(p, data, k * p->n_pad + i, y);
+      tsl_real_put(p->type, data, k * p->n_pad + i, y);
     }
   }
 done:
@@ -88,10 +88,6 @@ static int by_place(const void *a, const void *b) {
   return one->i < other->i ? -1 : one->i > other->i;
 }
 
-static double stored(const triples_params *p, const void *data, int64_t at) {
-  return p->type == TSL_F32 ? (double)((const float *)data)[at] : ((const double *)data)[at];
-}
-
 static tsl_err check_apart(const tsl_deck *deck, const triples_points *points,
                            const triples_params *p, const void *data) {
   tsl_err err = TSL_OK;
@@ -99,7 +95,7 @@ static tsl_err check_apart(const tsl_deck *deck, const triples_points *points,
   TSL_TRY(tsl_alloc(p->n, sizeof *places, "places", (void **)&places));
   for (int64_t i = 0; i < p->n; i++) {
     places[i].i = i;
-    for (int k = 0; k < 3; k++) places[i].x[k] = stored(p, data, k * p->n_pad + i);
+    for (int k = 0; k < 3; k++) places[i].x[k] = tsl_real_get(p->type, data, k * p->n_pad + i);
   }
   qsort(places, (size_t)p->n, sizeof *places, by_place);
   for (int64_t i = 1; i < p->n; i++) {
@@ -142,7 +138,7 @@ tsl_err triples_prepare(const tsl_deck *deck, const triples_points *points, tsl_
                      .shape = {3, p->n_pad, 1},
                      .hidden = 1};
   TSL_TRY(tsl_problem_add(problem, &field, &added));
-  TSL_TRY(tsl_alloc(3 * p->n_pad, tsl_type_bytes((tsl_type)p->type), "points", &added->data));
+  TSL_TRY(tsl_field_allocate(added));
   TSL_TRY(store(deck, points, p, added->data));
   if (p->function == TRIPLES_AXILROD_TELLER) TSL_TRY(check_apart(deck, points, p, added->data));
   TSL_TRY(triples_cells_make(problem));

@@ -8,9 +8,7 @@ static tsl_err add_field(tsl_problem *problem, const char *name, const char *doc
                          const tsl_field *shape) {
   tsl_field field = *shape, *added = NULL;
   field.role = TSL_OUT;
-  (void)snprintf(field.name, sizeof field.name, "%s", name);
-  (void)snprintf(field.doc, sizeof field.doc, "%s", doc);
-  (void)snprintf(field.unit, sizeof field.unit, "%s", unit);
+  tsl_field_label(&field, name, unit, doc);
   return tsl_problem_add(problem, &field, &added);
 }
 

@@ -4,17 +4,6 @@
 #include <math.h>
 #include <stdio.h>
 
-/** Data of a field that no unit fills; made here when the runtime has not. */
-static tsl_err own_data(tsl_problem *problem, int f, double **data) {
-  tsl_err err = TSL_OK;
-  tsl_field *field = &problem->fields[f];
-  if (field->data == NULL)
-    TSL_TRY(tsl_alloc(tsl_field_count(field), sizeof(double), field->name, &field->data));
-  *data = field->data;
-done:
-  return err;
-}
-
 static double edge(const triples_params *p, int64_t b) {
   const double part = (double)b / (double)p->bins;
   return ldexp(p->range_lo + (p->range_hi - p->range_lo) * part, p->length);
@@ -38,7 +27,8 @@ tsl_err triples_advance(tsl_problem *problem, int phase, bool *more) {
   (void)phase;
   *more = false;
   if (p->function == TRIPLES_EQUATION) goto done;
-  TSL_TRY(own_data(problem, TRIPLES_OUT_2, &data));
+  TSL_TRY(tsl_field_allocate(&problem->fields[TRIPLES_OUT_2]));
+  data = problem->fields[TRIPLES_OUT_2].data;
   if (p->function == TRIPLES_TRIANGLES)
     for (int64_t b = 0; b <= p->bins; b++) data[b] = edge(p, b);
   else

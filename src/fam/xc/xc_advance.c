@@ -85,10 +85,8 @@ static void note(xc_own *own) {
 /** Memory of a final field, made here when the runtime has not. */
 static tsl_err final(tsl_problem *problem, int f, double **out) {
   tsl_err err = TSL_OK;
-  tsl_field *field = &problem->fields[f];
-  if (field->data == NULL)
-    TSL_TRY(tsl_alloc(tsl_field_count(field), sizeof(double), field->name, &field->data));
-  *out = field->data;
+  TSL_TRY(tsl_field_allocate(&problem->fields[f]));
+  *out = problem->fields[f].data;
 done:
   return err;
 }
@@ -122,8 +120,7 @@ static tsl_err set_sizes(tsl_problem *problem) {
   tsl_err err = TSL_OK;
   tsl_field *field = &problem->fields[XC_OUT_SIZES];
   const xc_groups *groups = &xc_own_of(problem)->groups; /* all */
-  if (field->data == NULL)
-    TSL_TRY(tsl_alloc(tsl_field_count(field), sizeof(int64_t), field->name, &field->data));
+  TSL_TRY(tsl_field_allocate(field));
   int64_t(*sizes)[2] = field->data;
   for (int64_t g = 0; g < groups->n; g++)
     sizes[g][0] = groups->list[g].n, sizes[g][1] = groups->list[g].functions;

@@ -2,10 +2,11 @@
 #include "xc_family.h"
 #include "xc_published.h"
 
+#include "file_name.h"
+
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
 const char *const xc_parallel_words[] = {"hybrid", "inner", "outer", NULL};
 static const char *const task_words[] = {"energy", "gradient", NULL}; /* xc_task */
@@ -251,7 +252,7 @@ tsl_err xc_adopt(const char *file, char **text) {
   static const char head[] = "family: xc\nxc:\n  molecule:\n    json: '", tail[] = "'\n";
   const size_t n = strlen(file);
   *text = NULL;
-  if (n < 6 || strcasecmp(file + n - 5, ".json") != 0) goto done;
+  if (!tsl_ends_in(file, ".json")) goto done;
   for (const char *c = file; *c != '\0'; c++)
     if ((unsigned char)*c < ' ') TSL_FAIL(TSL_ERR_INPUT, "a file name with control characters");
   TSL_TRY(tsl_alloc((int64_t)(2 * n + sizeof head + sizeof tail), 1, "deck", (void **)text));

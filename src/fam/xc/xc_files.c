@@ -1,13 +1,12 @@
 /* Files beside the output: can they be written, and writing them. */
 #include "xc_family.h"
 
+#include "file_name.h"
 #include "files.h"
 #include "new_file.h"
 
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
-#include <sys/stat.h>
 
 /** A kind of file: its key, its ending, and what stands near the beginning of one. */
 typedef struct kind {
@@ -22,28 +21,11 @@ static const kind kinds[XC_N_FILES] = {
 
 /* -------------------------------------------------------------------- before */
 
-static bool ends_in(const char *file, const char *ending) {
-  const size_t n = strlen(file), m = strlen(ending);
-  return n > m && strcasecmp(file + n - m, ending) == 0;
-}
-
-/** Is there no plain file, or an empty one, or one with this head? */
-static bool may_replace(const char *file, const char *wanted) {
-  struct stat there;
-  char head[65] = "";
-  if (lstat(file, &there) != 0 || !S_ISREG(there.st_mode)) return true;
-  FILE *stream = fopen(file, "rb");
-  if (stream == NULL) return false;
-  const size_t n = fread(head, 1, sizeof head - 1, stream);
-  (void)fclose(stream);
-  return n == 0 || strstr(head, wanted) != NULL;
-}
-
 tsl_err xc_files_check_one(const tsl_deck *deck, const char *key, const char *ending,
                            const char *head, const char *file) {
   tsl_err err = TSL_OK;
-  if (!ends_in(file, ending)) TSL_DECK_FAIL(deck, key, "'%s' must end in %s", file, ending);
-  if (!may_replace(file, head))
+  if (!tsl_ends_in(file, ending)) TSL_DECK_FAIL(deck, key, "'%s' must end in %s", file, ending);
+  if (!tsl_may_replace(file, head, 64))
     TSL_DECK_FAIL(deck, key, "'%s' is there and does not begin with %s; it is not replaced", file,
                   head);
   TSL_TRY(tsl_deck_blame(deck, key, tsl_files_write(TSL_FILE_BESIDE, key, file)));

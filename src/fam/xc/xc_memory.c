@@ -13,10 +13,6 @@ double xc_memory_said(double bytes) {
   return ceil(bytes / unit * DIGIT) / DIGIT * unit;
 }
 
-static bool has_exchange(const xc_params *p) {
-  return xc_functional_exact(&p->functional);
-}
-
 /* Numbers of the weights of a fitting shell and of products of orbitals. */
 static double gradient_sums(const xc_params *p, int threads) {
   const double fit = (double)p->n_fit, orbitals = (double)p->n_orbitals;
@@ -27,7 +23,8 @@ static double gradient_sums(const xc_params *p, int threads) {
 
 double xc_memory_sums(const xc_params *p, int threads) {
   const double nn = (double)p->n * (double)p->n, shells = (double)p->n_shells;
-  const double sums = (!p->fitted ? nn : 0) + (has_exchange(p) ? p->n_spin * nn : 0);
+  const double sums =
+      (!p->fitted ? nn : 0) + (xc_functional_exact(&p->functional) ? p->n_spin * nn : 0);
   const double packed = p->fitted ? 2 * (double)p->n_packed : 0;
   const double squares = p->fitted_exchange ? 2 * threads * nn : 0;
   return 8 * ((p->reproducible ? 2 : 1) * threads * sums + squares + packed +
@@ -40,7 +37,7 @@ double xc_memory_fields(const tsl_problem *problem) {
   for (int f = 0; f < problem->n_fields; f++) {
     const tsl_field *field = &problem->fields[f];
     if ((field->role & TSL_STATE) && field->data == NULL) continue;
-    bytes += (double)tsl_field_count(field) * (double)tsl_type_bytes((tsl_type)field->type);
+    bytes += (double)tsl_field_bytes(field);
   }
   return bytes;
 }
@@ -57,7 +54,8 @@ double xc_memory_card_exchange(const xc_params *p, int64_t rows) {
  * in between, the largest elements of blocks. */
 static double card_quartets(const xc_params *p) {
   const double nn = (double)p->n * (double)p->n, shells = (double)p->n_shells;
-  const int matrices = (p->fitted ? 0 : 2) + (has_exchange(p) ? 2 * p->n_spin : 0) + 2;
+  const int matrices =
+      (p->fitted ? 0 : 2) + (xc_functional_exact(&p->functional) ? 2 * p->n_spin : 0) + 2;
   return xc_has_quartets(p) && !p->reproducible ? 8 * (matrices * nn + shells * shells) : 0;
 }
 
@@ -81,7 +79,7 @@ static double least_host(const xc_params *p, const tsl_device *device, int rank,
   const bool socket = device->kind == TSL_CPU;
   const bool slopes = p->gradient && (p->reproducible || p->fitted_exchange); /* the host's, too */
   const int threads = (socket || slopes) && device->threads > 0 ? device->threads : 1;
-  const double exchange = has_exchange(p) ? s : 0, fit = (double)p->n_fit;
+  const double exchange = xc_functional_exact(&p->functional) ? s : 0, fit = (double)p->n_fit;
   const double fitted = p->fitted_exchange ? s * nn + fit * fit : 0;
   const double fields = (2 * s + 1) + s + 1 + exchange + 2 * s + 1; /* IN; sums; OUT */
   const double state = rank == 0 ? s + 2 + 2 * s + (double)kept * s : 0;

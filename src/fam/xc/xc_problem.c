@@ -185,9 +185,7 @@ static tsl_err add_fields(const xc_own *own, tsl_problem *problem) {
     if ((f == XC_SUM_GRADIENT || f == XC_OUT_ON_CHARGES) && shape[f][0] == 0) field.hidden = 1;
     if (f == XC_OUT_HIRSHFELD) field.hidden = !own->shares;
     tsl_field *added = NULL;
-    (void)snprintf(field.name, sizeof field.name, "%s", a->name);
-    (void)snprintf(field.unit, sizeof field.unit, "%s", a->unit);
-    (void)snprintf(field.doc, sizeof field.doc, "%s", a->doc);
+    tsl_field_label(&field, a->name, a->unit, a->doc);
     memcpy(field.shape, shape[f], sizeof field.shape);
     TSL_TRY(tsl_problem_add(problem, &field, &added));
   }
@@ -203,8 +201,7 @@ static tsl_err fill_fields(xc_own *own, const xc_grid *grid, tsl_problem *proble
   for (int f = 0; f <= XC_IN_TASK; f++) {
     if (f == XC_IN_PAIRS || f == XC_IN_GROUPS || f == XC_IN_LISTS) continue;
     if (f == XC_IN_METRIC && xc_params_of(problem)->fitted_exchange) continue;
-    TSL_TRY(tsl_alloc(tsl_field_count(&fields[f]), tsl_type_bytes((tsl_type)fields[f].type),
-                      fields[f].name, &fields[f].data));
+    TSL_TRY(tsl_field_allocate(&fields[f]));
   }
   xc_shell *shells = fields[XC_IN_SHELLS].data;
   for (int64_t k = 0; k < own->orbital.n_shells; k++) shells[k] = own->orbital.shells[k];

@@ -96,14 +96,11 @@ static tsl_err add_field(const xc_frame_series *series, int k, tsl_problem *all)
   const about *a = &abouts[k];
   tsl_field field = {.role = TSL_OUT | TSL_STATE, .type = a->type, .combine = TSL_GATHER};
   tsl_field *added = NULL;
-  (void)snprintf(field.name, sizeof field.name, "%s", a->name);
-  (void)snprintf(field.unit, sizeof field.unit, "%s", a->unit);
+  tsl_field_label(&field, a->name, a->unit, a->doc);
   (void)snprintf(field.quantity, sizeof field.quantity, "%s", a->quantity);
-  (void)snprintf(field.doc, sizeof field.doc, "%s", a->doc);
   set_shape(series, k, &field);
   TSL_TRY(tsl_problem_add(all, &field, &added));
-  TSL_TRY(tsl_alloc(tsl_field_count(added), tsl_type_bytes((tsl_type)added->type), added->name,
-                    &added->data));
+  TSL_TRY(tsl_field_allocate(added));
 done:
   return err;
 }
@@ -218,7 +215,7 @@ done:
 
 static double *row_of(const xc_frame_series *series, int k) {
   const tsl_field *field = &series->fields[k];
-  return (double *)field->data + series->row * field->shape[1] * field->shape[2];
+  return (double *)field->data + series->row * tsl_field_row(field);
 }
 
 static void keep_found(xc_frame_series *series, const tsl_problem *problem, bool valid) {

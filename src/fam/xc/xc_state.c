@@ -104,8 +104,7 @@ static tsl_err take_memory(tsl_problem *problem) {
 
 tsl_err xc_state_create(tsl_problem *problem) {
   tsl_err err = TSL_OK;
-  tsl_field *density = &problem->fields[XC_STATE_DENSITY];
-  TSL_TRY(tsl_alloc(tsl_field_count(density), sizeof(double), density->name, &density->data));
+  TSL_TRY(tsl_field_allocate(&problem->fields[XC_STATE_DENSITY]));
   TSL_TRY(take_memory(problem));
   xc_state_save(problem, true);
 done:

@@ -5,6 +5,7 @@
 #ifndef TSL_GPU_DP_BENCH_CUH
 #define TSL_GPU_DP_BENCH_CUH
 
+#include "bench_gpu.cuh"
 #include "dp_gpu.cuh"
 
 #include <stdio.h>
@@ -36,21 +37,6 @@ void dp_bench_print(const dp_bench_options *o, const dp_bench_line *line);
 /** Is the line wanted? */
 static inline bool dp_bench_wants(const dp_bench_options *o, const char *what) {
   return o->only == NULL || strstr(what, o->only) != NULL;
-}
-
-/** Best device time of repeat runs of work(); one run before does not count. */
-template <class F> tsl_err dp_bench_time(dp_bench_options *o, F work, double *best) {
-  tsl_err err = TSL_OK;
-  double seconds = 0;
-  *best = 1e300;
-  for (int64_t r = -1; r < o->repeat; r++) {
-    TSL_TRY(tsl_gpu_timer_start(&o->card.timer, o->card.stream));
-    TSL_TRY(work());
-    TSL_TRY(tsl_gpu_timer_stop(&o->card.timer, o->card.stream, &seconds));
-    if (r >= 0 && seconds < *best) *best = seconds;
-  }
-done:
-  return err;
 }
 
 /** Letters 0..letters-1 from a counter. */

@@ -12,15 +12,15 @@ static tsl_err dp_bench_interval_run(dp_bench_options *o, const dp_interval_inpu
   TSL_TRY(dp_interval_open(&o->card, in, &w));
   posts = hi[0] = hi[1] = dp_interval_posts(w);
   TSL_TRY(tsl_alloc(2 * posts, 8, "solution", (void **)&first));
-  TSL_TRY(dp_bench_time(
-      o,
+  TSL_TRY(bench_best(
+      &o->card, o->repeat,
       [=]() {
         const tsl_err failed = dp_interval_begin(w);
         return failed != TSL_OK ? failed : dp_interval_box(w, lo, hi);
       },
       box));
-  TSL_TRY(dp_bench_time(
-      o, [=]() { return dp_interval_trace(w, first, first + posts); }, walk));
+  TSL_TRY(bench_best(
+      &o->card, o->repeat, [=]() { return dp_interval_trace(w, first, first + posts); }, walk));
 done:
   dp_interval_close(&w);
   tsl_free(first);

@@ -37,8 +37,8 @@ static tsl_err bench_knapsack(dp_bench_options *o, const knapsack_case *c) {
   TSL_TRY(make_items(c, n, &weights, &values));
   TSL_TRY(tsl_alloc(n, 8, "taken items", (void **)&taken));
   TSL_TRY(dp_knapsack_open(&o->card, c->problem, n, weights, values, 0, c->capacity + 1, &band));
-  TSL_TRY(dp_bench_time(
-      o,
+  TSL_TRY(bench_best(
+      &o->card, o->repeat,
       [=]() {
         const tsl_err failed = dp_knapsack_begin(band);
         return failed != TSL_OK ? failed : dp_knapsack_items(band, 0, n, NULL, c->keep);
@@ -51,8 +51,8 @@ static tsl_err bench_knapsack(dp_bench_options *o, const knapsack_case *c) {
     dp_bench_print(o, &line);
   }
   if (!c->keep) goto done;
-  TSL_TRY(dp_bench_time(
-      o,
+  TSL_TRY(bench_best(
+      &o->card, o->repeat,
       [=]() {
         int64_t item = n, capacity = c->capacity;
         return dp_knapsack_trace(band, &item, &capacity, taken);
@@ -97,8 +97,8 @@ static tsl_err bench_engine(dp_bench_options *o) {
   args.rows = args.columns = (int)n;
   TSL_CUDA_TRY(cudaMemset(buffers[ABOVE].data, 0, (size_t)(4 * n)));
   TSL_CUDA_TRY(cudaMemset(buffers[EDGE].data, 0, (size_t)(4 * n + 4)));
-  TSL_TRY(dp_bench_time(
-      o,
+  TSL_TRY(bench_best(
+      &o->card, o->repeat,
       [&]() {
         const int width = dp_grid_width(&o->card, n);
         return width == DP_GRID_COLUMNS
@@ -131,8 +131,8 @@ static tsl_err bench_edit(dp_bench_options *o) {
   dp_bench_letters(a, n, 4, 1);
   dp_bench_letters(b, n, 4, 2);
   TSL_TRY(dp_grid_open_edit(&o->card, 2, 3, 4, a, n, b, n, n, 0, &band));
-  TSL_TRY(dp_bench_time(
-      o,
+  TSL_TRY(bench_best(
+      &o->card, o->repeat,
       [=]() {
         const tsl_err failed = dp_grid_begin(band);
         return failed != TSL_OK ? failed : dp_grid_tile(band, 0, n, NULL, NULL, false);

@@ -33,8 +33,8 @@ static tsl_err bench_bits(dp_bench_options *o, const wave_case *c, int words) {
   double seconds = 0;
   TSL_TRY(make_texts(n, m, c->letters, &a, &b));
   TSL_TRY(dp_bits_open(&o->card, c->problem, a, n, b, m, words, &band));
-  TSL_TRY(dp_bench_time(
-      o,
+  TSL_TRY(bench_best(
+      &o->card, o->repeat,
       [=]() {
         const tsl_err failed = dp_bits_begin(band);
         return failed != TSL_OK ? failed : dp_bits_tile(band, 0, n, NULL, NULL, false);
@@ -75,8 +75,8 @@ static tsl_err bench_affine(dp_bench_options *o, const wave_case *c, int width, 
   TSL_TRY(make_texts(n, m, c->letters, &a, &b));
   TSL_TRY(dp_affine_open(&o->card, c->problem, &scores, a, n, b, m, m, 0, width, &band));
   if (bits != 0) dp_affine_force(band, bits);
-  TSL_TRY(dp_bench_time(
-      o,
+  TSL_TRY(bench_best(
+      &o->card, o->repeat,
       [=]() {
         const tsl_err failed = dp_affine_begin(band);
         return failed != TSL_OK ? failed : dp_affine_tile(band, 0, n, NULL, NULL, keep);
@@ -130,15 +130,15 @@ static tsl_err bench_way(dp_bench_options *o) {
   TSL_TRY(make_texts(n, n, 4, &a, &b));
   TSL_TRY(tsl_alloc(n, sizeof *pairs, "pairs", (void **)&pairs));
   TSL_TRY(dp_bits_open(&o->card, DP_LCS, a, n, b, n, 0, &band));
-  TSL_TRY(dp_bench_time(
-      o,
+  TSL_TRY(bench_best(
+      &o->card, o->repeat,
       [=]() {
         const tsl_err failed = dp_bits_begin(band);
         return failed != TSL_OK ? failed : dp_bits_tile(band, 0, n, NULL, NULL, true);
       },
       &keep));
-  TSL_TRY(dp_bench_time(
-      o,
+  TSL_TRY(bench_best(
+      &o->card, o->repeat,
       [=]() {
         int64_t row = n, column = n, count = 0;
         return dp_bits_trace(band, &row, &column, pairs, n, &count);

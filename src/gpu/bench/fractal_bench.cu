@@ -157,7 +157,9 @@ static void fractal_bench_print_help(const char *name) {
        "  --csv FILE  also write the lines as CSV");
 }
 
-static tsl_err fractal_bench_read_options(int argc, char **argv, tri_bench_options *o) {
+/* Options, and the heads of what is printed; help is all there is where it was asked for. */
+static tsl_err fractal_bench_begin(int argc, char **argv, const char *columns,
+                                   tri_bench_options *o) {
   static const char *const allowed[] = {"--quick", "--repeat", "--n", "--csv", NULL};
   static const int64_t sizes[] = {1024, 2048, 4096, 8192, 10240};
   tsl_err err = TSL_OK;
@@ -165,6 +167,10 @@ static tsl_err fractal_bench_read_options(int argc, char **argv, tri_bench_optio
   TSL_TRY(tri_bench_options_read(argc, argv, allowed, o));
   if (o->n_n == 0)
     for (; o->n_n < (o->quick ? 2 : 5); o->n_n++) o->n[o->n_n] = sizes[o->n_n];
+  if (o->help)
+    fractal_bench_print_help(argv[0]);
+  else if (o->csv != NULL)
+    (void)fputs(columns, o->csv);
 done:
   return err;
 }
@@ -172,15 +178,11 @@ done:
 tsl_err fractal_bench(int argc, char **argv) {
   tsl_err err = TSL_OK;
   tri_bench_options o = {};
-  TSL_TRY(fractal_bench_read_options(argc, argv, &o));
-  if (o.help) {
-    fractal_bench_print_help(argv[0]);
-    goto done;
-  }
-  if (o.csv != NULL)
-    (void)fputs("what,resolution,memory,threads,mean,kernel_ms,pipeline_ms,value,unit,goal,"
-                "gtx1660ti_s\n",
-                o.csv);
+  TSL_TRY(fractal_bench_begin(argc, argv,
+                              "what,resolution,memory,threads,mean,kernel_ms,pipeline_ms,value,"
+                              "unit,goal,gtx1660ti_s\n",
+                              &o));
+  if (o.help) goto done;
   TSL_TRY(fractal_bench_goals(&o));
   TSL_TRY(fractal_bench_table(&o));
 done:
@@ -196,7 +198,7 @@ static tsl_err tune_line(const tri_bench_options *o, fractal_bench_image *b, con
   b->w->tuning.refill = refill;
   for (int longest = 1; longest <= 32; longest *= 2) {
     b->w->tuning.longest = longest;
-    TSL_TRY(fractal_bench_measure(
+    TSL_TRY(bench_best(
         b->w, o->repeat, [=]() { return fractal_values_run(b->w, 1); }, &seconds));
     printf(" %9.4f", seconds * 1e3);
     if (o->csv != NULL)
@@ -225,12 +227,8 @@ done:
 tsl_err fractal_bench_tune(int argc, char **argv) {
   tsl_err err = TSL_OK;
   tri_bench_options o = {};
-  TSL_TRY(fractal_bench_read_options(argc, argv, &o));
-  if (o.help) {
-    fractal_bench_print_help(argv[0]);
-    goto done;
-  }
-  if (o.csv != NULL) (void)fputs("view,resolution,refill,longest,milliseconds\n", o.csv);
+  TSL_TRY(fractal_bench_begin(argc, argv, "view,resolution,refill,longest,milliseconds\n", &o));
+  if (o.help) goto done;
   puts("kernel ms, blocks of at most 1, 2, 4, 8, 16, 32 runs of 8 steps");
   TSL_TRY(tune_view(&o, "inside", true, false, 1000));
   TSL_TRY(tune_view(&o, "whole", false, true, 1000));

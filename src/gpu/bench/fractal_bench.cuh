@@ -5,6 +5,7 @@
 #ifndef TSL_GPU_FRACTAL_BENCH_CUH
 #define TSL_GPU_FRACTAL_BENCH_CUH
 
+#include "bench_gpu.cuh"
 #include "fractal_gpu.cuh"
 #include "tri_bench.cuh" /* options of a bench */
 
@@ -33,22 +34,6 @@ void fractal_bench_close(fractal_bench_image *b);
 tsl_err fractal_bench_image_run(fractal_bench_image *b);
 /** Image, mean, binarised image, and both on the host, by w->p.memory, threads and mean; waits. */
 tsl_err fractal_bench_pipeline(fractal_bench_image *b);
-
-/** Shortest time of work() on the worker's stream, seconds; one run before does not count. */
-template <class F>
-tsl_err fractal_bench_measure(fractal_gpu *w, int64_t repeat, F work, double *best) {
-  tsl_err err = TSL_OK;
-  double seconds = 0;
-  *best = 1e300;
-  for (int64_t r = -1; r < repeat; r++) {
-    TSL_TRY(tsl_gpu_timer_start(&w->timer, w->stream));
-    TSL_TRY(work());
-    TSL_TRY(tsl_gpu_timer_stop(&w->timer, w->stream, &seconds));
-    if (r >= 0 && seconds < *best) *best = seconds;
-  }
-done:
-  return err;
-}
 
 /** The seed's program on this card: its formula and its types, at its best (pinned host memory). */
 typedef struct fractal_seed_times {

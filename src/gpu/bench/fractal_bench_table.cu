@@ -59,7 +59,7 @@ static tsl_err bench_raw(const tri_bench_options *o, tsl_type type, const char *
   if (b.totals[FRACTAL_TOTAL_INSIDE] != (uint64_t)(n * n))
     TSL_FAIL(TSL_ERR_INTERNAL, "%lld of %lld pixels are outside of a view that is all inside",
              (long long)(n * n) - (long long)b.totals[FRACTAL_TOTAL_INSIDE], (long long)(n * n));
-  TSL_TRY(fractal_bench_measure(
+  TSL_TRY(bench_best(
       b.w, o->repeat, [&]() { return fractal_values_run(b.w, 1); }, &seconds));
   print_goal(o, what, n, seconds, (double)(n * n) * (MAXITER - 1) / seconds, "iterations/s", goal);
 done:
@@ -78,12 +78,12 @@ static tsl_err bench_whole(const tri_bench_options *o) {
   TSL_TRY(fractal_bench_open(&b));
   TSL_TRY(fractal_seed_measure(&b, o->repeat, &seed));
   TSL_TRY(fractal_bench_image_run(&b));
-  TSL_TRY(fractal_bench_measure(
+  TSL_TRY(bench_best(
       b.w, o->repeat, [&]() { return fractal_values_run(b.w, 1); }, &kernel));
-  TSL_TRY(fractal_bench_measure(
+  TSL_TRY(bench_best(
       b.w, o->repeat, [&]() { return fractal_bench_pipeline(&b); }, &pipeline));
   b.w->p.exact = 0;
-  TSL_TRY(fractal_bench_measure(
+  TSL_TRY(bench_best(
       b.w, o->repeat, [&]() { return fractal_bench_image_run(&b); }, &filled));
   printf("the seed's program, %lld: kernel 1d %.3f ms, 2d %.3f ms, pipeline %.3f ms\n",
          (long long)n, seed.kernel_1d * 1e3, seed.kernel_2d * 1e3, seed.pipeline * 1e3);
@@ -123,9 +123,9 @@ static tsl_err table_line(const tri_bench_options *o, fractal_bench_image *b, ui
   if (b->totals[FRACTAL_TOTAL_VALUES] != sum)
     TSL_FAIL(TSL_ERR_INTERNAL, "the sum of the values is %llu here and %llu elsewhere",
              (unsigned long long)b->totals[FRACTAL_TOTAL_VALUES], (unsigned long long)sum);
-  TSL_TRY(fractal_bench_measure(
+  TSL_TRY(bench_best(
       b->w, o->repeat, [&]() { return fractal_values_run(b->w, 1); }, &kernel));
-  TSL_TRY(fractal_bench_measure(
+  TSL_TRY(bench_best(
       b->w, o->repeat, [&]() { return fractal_bench_pipeline(b); }, &pipeline));
   (void)published_text(p->xres, p, text);
   printf("%6lld  %-8s %-5s %-7s %11.3f %11.3f %9s\n", (long long)p->xres, memory_words[p->memory],
@@ -175,7 +175,7 @@ static tsl_err bench_blocks(const tri_bench_options *o, int64_t n) {
       b.w->p.threads = threads;
       b.w->p.block = block;
       TSL_TRY(fractal_bench_image_run(&b));
-      TSL_TRY(fractal_bench_measure(
+      TSL_TRY(bench_best(
           b.w, o->repeat, [&]() { return fractal_values_run(b.w, 1); }, &seconds));
       printf("%6lld  %-3s blocks of %4d %9.4f ms\n", (long long)n, threads_words[threads], block,
              seconds * 1e3);
@@ -203,7 +203,7 @@ static tsl_err bench_means(const tri_bench_options *o, int64_t n) {
     if (b.totals[FRACTAL_TOTAL_VALUES] != sum)
       TSL_FAIL(TSL_ERR_INTERNAL, "gpu_mean: %s gives %llu, not %llu", mean_words[mean],
                (unsigned long long)b.totals[FRACTAL_TOTAL_VALUES], (unsigned long long)sum);
-    TSL_TRY(fractal_bench_measure(
+    TSL_TRY(bench_best(
         b.w, o->repeat, [&]() { return fractal_totals_run(b.w, 1); }, &seconds));
     printf("%6lld  mean %-7s %9.4f ms%s\n", (long long)n, mean_words[mean], seconds * 1e3,
            mean == FRACTAL_MEAN_AUTO ? " (inside the kernel of the values)" : "");
@@ -226,7 +226,7 @@ static tsl_err bench_binarise(const tri_bench_options *o, int64_t n) {
   for (int threads = FRACTAL_THREADS_1D; threads < FRACTAL_N_THREADS; threads++) {
     double seconds = 0;
     b.w->p.threads = threads;
-    TSL_TRY(fractal_bench_measure(
+    TSL_TRY(bench_best(
         b.w, o->repeat,
         [&]() {
           return fractal_binarise_run(b.w, b.w->list[0].out, n * n, b.totals[FRACTAL_TOTAL_VALUES],
@@ -272,7 +272,7 @@ static tsl_err theory_of(const tri_bench_options *o, int64_t n, double *predicte
   TSL_TRY(fractal_bench_image_run(&b));
   TSL_TRY(fractal_bench_peak(b.w, &peak));
   TSL_TRY(fractal_seed_measure(&b, o->repeat, &times));
-  TSL_TRY(fractal_bench_measure(
+  TSL_TRY(bench_best(
       b.w, o->repeat, [&]() { return fractal_values_run(b.w, 1); }, ours));
   *seed = fmin(times.kernel_1d, times.kernel_2d);
   *predicted = (6.0 * MAXITER + 5) * (double)(n * n) / peak;

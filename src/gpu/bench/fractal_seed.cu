@@ -109,11 +109,11 @@ tsl_err fractal_seed_measure(fractal_bench_image *b, int64_t repeat, fractal_see
   seed s = {};
   s.b = b;
   TSL_TRY(seed_open(&s));
-  TSL_TRY(fractal_bench_measure(
+  TSL_TRY(bench_best(
       b->w, repeat, [&]() { return seed_values(&s, false); }, &times->kernel_1d));
-  TSL_TRY(fractal_bench_measure(
+  TSL_TRY(bench_best(
       b->w, repeat, [&]() { return seed_values(&s, true); }, &times->kernel_2d));
-  TSL_TRY(fractal_bench_measure(
+  TSL_TRY(bench_best(
       b->w, repeat, [&]() { return seed_pipeline(&s, times->kernel_2d < times->kernel_1d); },
       &times->pipeline));
 done:
@@ -138,7 +138,7 @@ tsl_err fractal_bench_peak(fractal_gpu *w, double *flops) {
   const unsigned blocks = (unsigned)w->processors * 8;
   const int n = 8192;
   double seconds = 0;
-  TSL_TRY(fractal_bench_measure(
+  TSL_TRY(bench_best(
       w, 5,
       [=]() {
         peak_kernel<<<blocks, 256, 0, w->stream>>>(0.999, 0.001, n, (double *)w->totals.data);

@@ -3,8 +3,9 @@
  * functions of the basis, and the next ones. */
 #include "xc_bench.cuh"
 
+#include "clock.h"
+
 #include <algorithm>
-#include <chrono>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -145,10 +146,8 @@ static tsl_err made_open(const options *o, const char *xyz, made *m) {
   TSL_TRY(tsl_family_xc.create(m->deck, &m->problem));
   TSL_TRY(tsl_family_xc.units(&m->problem, &limits, &m->units));
   TSL_TRY(list_groups(m));
-  for (int f = XC_SUM_XC; f <= XC_SUM_GAMMA; f++) {
-    tsl_field *field = &m->problem.fields[f];
-    TSL_TRY(tsl_alloc(tsl_field_count(field), sizeof(double), field->name, &field->data));
-  }
+  for (int f = XC_SUM_XC; f <= XC_SUM_GAMMA; f++)
+    TSL_TRY(tsl_field_allocate(&m->problem.fields[f]));
 done:
   return err;
 }
@@ -161,24 +160,19 @@ typedef struct timing {
   double whole; /* with the densities to the card and the matrix back, by the host's clock */
 } timing;
 
-static double seconds_now(void) {
-  using clock = std::chrono::steady_clock;
-  return std::chrono::duration<double>(clock::now().time_since_epoch()).count();
-}
-
 static tsl_err build(tsl_worker *worker, made *m, timing *best) {
   tsl_err err = TSL_OK;
-  const double start = seconds_now();
+  const double start = tsl_now();
   double first = 0, last = 0;
   TSL_TRY(xc_backend_gpu.begin(worker, 0));
-  first = seconds_now();
+  first = tsl_now();
   for (int64_t u = 0; u < m->n_groups; u += CALL)
     TSL_TRY(xc_backend_gpu.run(worker, m->groups + u, std::min<int64_t>(CALL, m->n_groups - u),
                                m->parts + u));
-  last = seconds_now(); /* run has waited for the card */
+  last = tsl_now(); /* run has waited for the card */
   TSL_TRY(xc_backend_gpu.collect(worker, &m->problem));
   best->card = std::min(best->card, last - first);
-  best->whole = std::min(best->whole, seconds_now() - start);
+  best->whole = std::min(best->whole, tsl_now() - start);
 done:
   return err;
 }
@@ -271,12 +265,12 @@ static tsl_err run_integrals(made *m, const tsl_device *device, xc_triple_times 
   double seconds = 0, start = 0;
   TSL_TRY(xc_backend_gpu.open(&m->problem, device, &worker));
   ((xc_gpu *)worker)->triple_times = times;
-  start = seconds_now();
+  start = tsl_now();
   TSL_TRY(xc_fit_fill((xc_gpu *)worker, m->units.list, m->units.n, &seconds));
   printf("  fitting integrals %s: %lld x %lld, %9.3f ms on the card, with lists %9.3f; %.3g a "
          "second\n",
          times == NULL ? "" : "by class", (long long)p->n_fit, (long long)p->n_packed,
-         seconds * 1e3, (seconds_now() - start) * 1e3,
+         seconds * 1e3, (tsl_now() - start) * 1e3,
          (double)p->n_fit * (double)p->n_packed / seconds);
   if (times != NULL) print_integrals(times);
 done:

@@ -71,6 +71,27 @@ typedef struct tsl_gpu_buffer {
 tsl_err tsl_gpu_reserve(tsl_gpu_memory *memory, tsl_gpu_buffer *buffer, int64_t bytes,
                         const char *what);
 
+/** tsl_gpu_reserve, and host memory to it, queued. w: a worker or card: its memory, its stream. */
+template <class W>
+tsl_err tsl_gpu_upload(W *w, tsl_gpu_buffer *buffer, const void *from, int64_t bytes,
+                       const char *what) {
+  tsl_err err = TSL_OK;
+  TSL_TRY(tsl_gpu_reserve(&w->memory, buffer, bytes, what));
+  if (bytes > 0)
+    TSL_CUDA_TRY(cudaMemcpyAsync(buffer->data, from, (size_t)bytes, cudaMemcpyDefault, w->stream));
+done:
+  return err;
+}
+
+/** Copy bytes to, from or on the card, and wait for the stream of a worker or card. */
+template <class W> tsl_err tsl_gpu_copy(W *w, void *to, const void *from, int64_t bytes) {
+  tsl_err err = TSL_OK;
+  TSL_CUDA_TRY(cudaMemcpyAsync(to, from, (size_t)bytes, cudaMemcpyDefault, w->stream));
+  TSL_CUDA_TRY(cudaStreamSynchronize(w->stream));
+done:
+  return err;
+}
+
 /** Give the memory back; an empty buffer is accepted. */
 void tsl_gpu_release(tsl_gpu_memory *memory, tsl_gpu_buffer *buffer);
 

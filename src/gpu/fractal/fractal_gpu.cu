@@ -173,14 +173,6 @@ done:
   return err;
 }
 
-/* The time of a group is shared out by the units' expected steps. */
-static void share_seconds(const tsl_unit *units, int64_t n, double seconds, tsl_part *parts) {
-  double steps = 0;
-  for (int64_t u = 0; u < n; u++) steps += units[u].count;
-  for (int64_t u = 0; u < n; u++)
-    parts[u].seconds = steps > 0 ? seconds * units[u].count / steps : seconds / (double)n;
-}
-
 static tsl_err run_group(fractal_gpu *w, const tsl_unit *units, int64_t n, tsl_part *parts) {
   tsl_err err = TSL_OK;
   double seconds = 0;
@@ -189,7 +181,7 @@ static tsl_err run_group(fractal_gpu *w, const tsl_unit *units, int64_t n, tsl_p
   TSL_TRY(fractal_totals_run(w, n));
   TSL_TRY(copy_values(w, n, parts));
   TSL_TRY(tsl_gpu_timer_stop(&w->timer, w->stream, &seconds));
-  share_seconds(units, n, seconds, parts);
+  tsl_seconds_spread(seconds, units, n, parts);
 done:
   return err;
 }
@@ -199,10 +191,7 @@ done:
 static tsl_err upload_field(fractal_gpu *w, int field, tsl_gpu_buffer *buffer) {
   tsl_err err = TSL_OK;
   const tsl_field *from = &w->problem->fields[field];
-  const int64_t bytes = tsl_field_count(from) * (int64_t)tsl_type_bytes((tsl_type)w->p.type);
-  TSL_TRY(tsl_gpu_reserve(&w->memory, buffer, bytes, "coordinates"));
-  TSL_CUDA_TRY(
-      cudaMemcpyAsync(buffer->data, from->data, (size_t)bytes, cudaMemcpyHostToDevice, w->stream));
+  TSL_TRY(tsl_gpu_upload(w, buffer, from->data, tsl_field_bytes(from), "coordinates"));
   TSL_CUDA_TRY(cudaStreamSynchronize(w->stream));
 done:
   return err;
@@ -291,9 +280,8 @@ done:
 static tsl_err fractal_collect(tsl_worker *worker, tsl_problem *problem) {
   tsl_err err = TSL_OK;
   fractal_gpu *w = gpu_of(worker);
-  TSL_CUDA_TRY(cudaMemcpyAsync(problem->fields[FRACTAL_TOTALS].data, w->totals.data,
-                               FRACTAL_N_TOTALS * 8, cudaMemcpyDeviceToHost, w->stream));
-  TSL_CUDA_TRY(cudaStreamSynchronize(w->stream));
+  TSL_TRY(
+      tsl_gpu_copy(w, problem->fields[FRACTAL_TOTALS].data, w->totals.data, FRACTAL_N_TOTALS * 8));
 done:
   return err;
 }

@@ -53,6 +53,9 @@ typedef struct lang_module lang_module;
  */
 tsl_err lang_module_load(const void *image, int64_t n, const char *const *names, int count,
                          lang_module **out);
+/** The same of the problem's image for a capability. @return TSL_ERR_INTERNAL when it has none */
+tsl_err lang_module_open(const tsl_problem *problem, int32_t capability, const char *const *names,
+                         int count, lang_module **out);
 /** NULL accepted, sets NULL. */
 void lang_module_unload(lang_module **module);
 /** Queue a launch of kernel number `kernel`; an empty grid: nothing. params: addresses of the

@@ -1,6 +1,8 @@
 /* An image to kernels, by the driver, of which the addresses come from the runtime. */
 #include "lang_gpu.cuh"
 
+#include "lang_objects.h"
+
 #include <cuda.h>
 #include <string.h>
 
@@ -88,6 +90,20 @@ tsl_err lang_module_load(const void *image, int64_t n, const char *const *names,
 done:
   tsl_free(copy);
   lang_module_unload(&k);
+  return err;
+}
+
+tsl_err lang_module_open(const tsl_problem *problem, int32_t capability, const char *const *names,
+                         int count, lang_module **out) {
+  tsl_err err = TSL_OK;
+  const void *image = NULL;
+  int64_t n = 0;
+  TSL_TRY(lang_objects_find(problem, LANG_FIELD_GPU, capability, &image, &n));
+  if (image == NULL)
+    TSL_FAIL(TSL_ERR_INTERNAL, "card %s: the equation was not compiled for capability %d.%d",
+             tsl_gpu_card(), (int)capability / 10, (int)capability % 10);
+  TSL_TRY(lang_module_load(image, n, names, count, out));
+done:
   return err;
 }
 

@@ -74,9 +74,7 @@ static tsl_err order_rows(tri_gpu *w, int a, int b) {
   std::stable_sort(rows.begin(), rows.end(), [&s](int x, int y) {
     return tri_sequence_length(&s, x) > tri_sequence_length(&s, y);
   });
-  TSL_TRY(tsl_gpu_reserve(&w->memory, &w->letters->rows, bytes, "order of rows"));
-  TSL_CUDA_TRY(cudaMemcpyAsync(w->letters->rows.data, rows.data(), (size_t)bytes,
-                               cudaMemcpyHostToDevice, w->stream));
+  TSL_TRY(tsl_gpu_upload(w, &w->letters->rows, rows.data(), bytes, "order of rows"));
 done:
   return err;
 }

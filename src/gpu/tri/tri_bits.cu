@@ -6,10 +6,7 @@ tsl_err tri_bits_open(tri_gpu *w) {
   const tsl_field *const field = &w->problem->fields[TRI_WORDS];
   const int64_t bytes = tri_words_of(&w->p) * w->p.n_pad * (int64_t)sizeof(uint64_t);
   if (!tri_of_bits(&w->p)) return TSL_OK;
-  TSL_TRY(tsl_gpu_reserve(&w->memory, &w->words, bytes, "bits"));
-  if (bytes == 0) return TSL_OK;
-  TSL_CUDA_TRY(cudaMemcpyAsync(w->words.data, field->data, (size_t)bytes, cudaMemcpyHostToDevice,
-                               w->stream));
+  TSL_TRY(tsl_gpu_upload(w, &w->words, field->data, bytes, "bits"));
   TSL_CUDA_TRY(cudaStreamSynchronize(w->stream));
 done:
   return err;

@@ -1,7 +1,6 @@
 /* Equations of decks: compiled by NVRTC for the cards of the job, launched by their names. */
 #include "tri_equation.cuh"
 
-#include "lang_objects.h"
 #include "tri_equation.h"
 
 #include <string.h>
@@ -33,15 +32,9 @@ tsl_err tri_gpu_prepare(tsl_problem *problem, const tsl_device *devices, int n) 
 
 tsl_err tri_equation_open(tri_gpu *w, int32_t capability) {
   tsl_err err = TSL_OK;
-  const void *image = NULL;
-  int64_t n = 0;
   if (!tri_is_equation(&w->p)) return TSL_OK;
-  TSL_TRY(lang_objects_find(w->problem, LANG_FIELD_GPU, capability, &image, &n));
-  if (image == NULL)
-    TSL_FAIL(TSL_ERR_INTERNAL, "card %s: the equation was not compiled for capability %d.%d",
-             tsl_gpu_card(), (int)capability / 10, (int)capability % 10);
   TSL_TRY(tsl_alloc(1, sizeof *w->equation, "equation", (void **)&w->equation));
-  TSL_TRY(lang_module_load(image, n, kernel_names, N_KERNELS, &w->equation->module));
+  TSL_TRY(lang_module_open(w->problem, capability, kernel_names, N_KERNELS, &w->equation->module));
   tri_equation_arguments(w->problem, w->points.data, w->extras.data, &w->equation->args);
 done:
   return err;

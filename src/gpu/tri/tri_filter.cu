@@ -59,8 +59,7 @@ template <class R> static tsl_err make(tri_gpu *w) {
   TSL_LAUNCH(measure, dim3((unsigned)tsl_ceil_div(n_pad, 256)), 256, 0, w->stream,
              (const float *)s->points.data, d, n_pad, (float *)s->lengths.data,
              (int *)s->crowded.data);
-  TSL_CUDA_TRY(cudaMemcpyAsync(&most, s->crowded.data, 4, cudaMemcpyDeviceToHost, w->stream));
-  TSL_CUDA_TRY(cudaStreamSynchronize(w->stream));
+  TSL_TRY(tsl_gpu_copy(w, &most, s->crowded.data, 4));
   s->made = true;
   s->off = !(most < MOST_LENGTH);
   if (!s->off) first = multiply(w, 0, rows < w->p.n ? rows : w->p.n);
@@ -127,9 +126,7 @@ tsl_err tri_filter_run(tri_gpu *w, int64_t lo, int64_t hi, const tri_nearest<R> 
                                     cudaFuncAttributeMaxDynamicSharedMemorySize, warps * each));
   TSL_LAUNCH(kernel, dim3((unsigned)tsl_ceil_div(hi - lo, warps)), (unsigned)(32 * warps),
              (size_t)(warps * each), w->stream, tri_args_of<R>(w), o, filter_of(w, lo, o.k));
-  TSL_CUDA_TRY(
-      cudaMemcpyAsync(&crowded, w->filter.crowded.data, 4, cudaMemcpyDeviceToHost, w->stream));
-  TSL_CUDA_TRY(cudaStreamSynchronize(w->stream));
+  TSL_TRY(tsl_gpu_copy(w, &crowded, w->filter.crowded.data, 4));
   *undecided = crowded > 0;
   w->filter.off = 2 * crowded > hi - lo; /* then it costs more than it saves */
 done:

@@ -9,15 +9,6 @@ extern template tsl_err tri_fold_rows<double>(const tri_gpu *, const tri_args<do
 
 /* ------------------------------------------------- the fields of tri_graph.h */
 
-static tsl_err upload(tri_gpu *w, tsl_gpu_buffer *to, const void *from, int64_t bytes) {
-  tsl_err err = TSL_OK;
-  if (bytes == 0) return TSL_OK;
-  TSL_TRY(tsl_gpu_reserve(&w->memory, to, bytes, "components"));
-  TSL_CUDA_TRY(cudaMemcpyAsync(to->data, from, (size_t)bytes, cudaMemcpyHostToDevice, w->stream));
-done:
-  return err;
-}
-
 tsl_err tri_graph_begin(tri_gpu *w) {
   tsl_err err = TSL_OK;
   const tri_graph_view view = tri_graph_view_of(w->problem);
@@ -25,13 +16,14 @@ tsl_err tri_graph_begin(tri_gpu *w) {
   tri_graph_state *s = &w->graph;
   void *uniform = NULL;
   s->stage = view.stage;
-  TSL_TRY(upload(w, &s->component, view.component, n * 4));
-  TSL_TRY(upload(w, &s->active, view.active, n));
-  if (view.stage == TRI_STAGE_NEAREST) TSL_TRY(upload(w, &s->bound, view.bound, n * value));
+  TSL_TRY(tsl_gpu_upload(w, &s->component, view.component, n * 4, "components"));
+  TSL_TRY(tsl_gpu_upload(w, &s->active, view.active, n, "components"));
+  if (view.stage == TRI_STAGE_NEAREST)
+    TSL_TRY(tsl_gpu_upload(w, &s->bound, view.bound, n * value, "components"));
   if (w->p.near) {
     TSL_TRY(tsl_alloc(w->near.tree.ld, 4, "components", &uniform));
     tri_graph_uniform(&w->near.tree, n, view.component, (int32_t *)uniform);
-    TSL_TRY(upload(w, &s->uniform, uniform, w->near.tree.ld * 4));
+    TSL_TRY(tsl_gpu_upload(w, &s->uniform, uniform, w->near.tree.ld * 4, "components"));
   }
   TSL_CUDA_TRY(cudaStreamSynchronize(w->stream));
 done:
@@ -121,16 +113,6 @@ done:
 }
 
 tsl_err tri_fold_run(tri_gpu *w, int64_t lo, int64_t hi, tsl_part *part) {
-  tsl_err err = TSL_OK;
-  int64_t rows = hi - lo;
   if (w->p.output == TRI_MAXIMUM && w->p.n < 2) return TSL_OK;
-  for (int64_t a = lo; a < hi;) {
-    const int64_t b = a + rows < hi ? a + rows : hi;
-    err = batch(w, lo, a, b, part);
-    if (tri_smaller_batch(w, err, b - a, &rows)) continue;
-    TSL_TRY(err);
-    a = b;
-  }
-done:
-  return err;
+  return tri_in_batches(w, lo, hi, [=](int64_t a, int64_t b) { return batch(w, lo, a, b, part); });
 }

@@ -75,12 +75,6 @@ typedef struct rows {
   int64_t n;
 } rows;
 
-static int64_t count_neighbours(const tsl_unit *units, int64_t n) {
-  int64_t m = 1;
-  while (m < n && units[m].lo[0] == units[m - 1].hi[0]) m++;
-  return m;
-}
-
 /* Copy the forces on rows [a, b) to the slabs of the units they belong to. */
 static tsl_err copy_forces(const tri_gpu *w, const tri_lane *lane, const rows *all, int64_t a,
                            int64_t b) {
@@ -161,7 +155,7 @@ static tsl_err queue_batch(tri_gpu *w, const tri_forces_batch *batch, const tsl_
   for (int64_t u = 0; u < batch->n; u += all.n) {
     all.units = batch->units + u;
     all.parts = batch->parts + u;
-    all.n = count_neighbours(all.units, batch->n - u);
+    all.n = tri_neighbours(all.units, batch->n - u);
     TSL_TRY(queue_neighbours(w, lane, &all));
   }
   TSL_CUDA_TRY(cudaEventRecord(timer->end, lane->results));
@@ -233,7 +227,7 @@ tsl_err tri_forces_finish(tri_gpu *w) {
   f->n--;
   f->finished++;
   TSL_TRY(err);
-  tri_share_seconds(batch.units, batch.n, seconds, batch.parts);
+  tsl_seconds_spread(seconds, batch.units, batch.n, batch.parts);
 done:
   return err;
 }

@@ -188,9 +188,7 @@ template <class R> tsl_err count_frame(tri_frames_gpu *w, seat *s) {
   TSL_CUDA_TRY(cudaMemsetAsync(a.counts, 0, (size_t)counts * 8, s->stream));
   TSL_LAUNCH((frame_kernel<R>), dim3((unsigned)(blocks < most ? blocks : most)), warps * 32,
              (size_t)a.warps * counts * 4, s->stream, a);
-  TSL_CUDA_TRY(
-      cudaMemcpyAsync(s->host, a.counts, (size_t)counts * 8, cudaMemcpyDeviceToHost, s->stream));
-  TSL_CUDA_TRY(cudaStreamSynchronize(s->stream));
+  TSL_TRY(tsl_gpu_copy(s, s->host, a.counts, (size_t)counts * 8));
 done:
   return err;
 }

@@ -75,8 +75,6 @@ typedef struct tri_group {
 } tri_group;
 
 /* Rows [a, b) of a group. TSL_ERR_DEVICE_MEMORY: try fewer rows. */
-typedef tsl_err (*tri_batch)(tri_gpu *w, const tri_group *group, int64_t a, int64_t b);
-
 static tsl_err slab_batch(tri_gpu *w, const tri_group *group, int64_t a, int64_t b) {
   tsl_err err = TSL_OK;
   const tsl_unit *unit = group->units; /* a group of one */
@@ -99,20 +97,6 @@ static tsl_err paired_batch(tri_gpu *w, const tri_group *group, int64_t a, int64
   return tri_paired_rows(w, a, b, slab + (a - group->units->lo[0]) * tri_value_bytes(w));
 }
 
-static tsl_err run_batches(tri_gpu *w, const tri_group *group, int64_t lo, int64_t hi, int64_t rows,
-                           tri_batch batch) {
-  tsl_err err = TSL_OK;
-  for (int64_t a = lo; a < hi;) {
-    const int64_t b = a + rows < hi ? a + rows : hi;
-    err = batch(w, group, a, b);
-    if (tri_smaller_batch(w, err, b - a, &rows)) continue;
-    TSL_TRY(err);
-    a = b;
-  }
-done:
-  return err;
-}
-
 static tsl_err run_group(tri_gpu *w, const tri_group *group) {
   tsl_err err = TSL_OK;
   const int64_t lo = group->units[0].lo[0], hi = group->units[group->n - 1].hi[0];
@@ -121,10 +105,12 @@ static tsl_err run_group(tri_gpu *w, const tri_group *group) {
   switch (w->p.output) {
   case TRI_CONDENSED:
   case TRI_SQUARE:
-    TSL_TRY(run_batches(w, group, lo, hi, hi - lo, slab_batch));
+    TSL_TRY(tri_in_batches(w, lo, hi,
+                           [=](int64_t a, int64_t b) { return slab_batch(w, group, a, b); }));
     break;
   case TRI_PAIRED:
-    TSL_TRY(run_batches(w, group, lo, hi, hi - lo, paired_batch));
+    TSL_TRY(tri_in_batches(w, lo, hi,
+                           [=](int64_t a, int64_t b) { return paired_batch(w, group, a, b); }));
     break;
   case TRI_THRESHOLD:
   case TRI_CSR:
@@ -152,7 +138,7 @@ static tsl_err run_group(tri_gpu *w, const tri_group *group) {
   }
   if (w->p.aligned) TSL_TRY(tri_traceback_rows_run(w, lo, hi, group->parts));
   TSL_TRY(tsl_gpu_timer_stop(&w->timer, w->stream, &seconds));
-  tri_share_seconds(group->units, group->n, seconds, group->parts);
+  tsl_seconds_spread(seconds, group->units, group->n, group->parts);
   for (int64_t u = 0; u < group->n; u++)
     tri_restore_signs(&w->p, &group->units[u], &group->parts[u]);
 done:
@@ -166,12 +152,8 @@ static tsl_err upload_marks(tri_gpu *w) {
   tsl_err err = TSL_OK;
   for (int f = TRI_CLASSES; f < TRI_LETTERS && tri_has_cells(&w->p); f++) {
     const tsl_field *field = &w->problem->fields[f];
-    tsl_gpu_buffer *to = &w->marks[f - TRI_CLASSES];
-    const int64_t bytes = tsl_field_count(field) * (int64_t)tsl_type_bytes((tsl_type)field->type);
-    if (field->shape[0] == 0) continue;
-    TSL_TRY(tsl_gpu_reserve(&w->memory, to, bytes, "classes, edges or weights"));
-    TSL_CUDA_TRY(
-        cudaMemcpyAsync(to->data, field->data, (size_t)bytes, cudaMemcpyHostToDevice, w->stream));
+    TSL_TRY(tsl_gpu_upload(w, &w->marks[f - TRI_CLASSES], field->data, tsl_field_bytes(field),
+                           "classes, edges or weights"));
   }
 done:
   return err;
@@ -182,16 +164,9 @@ static tsl_err tri_gpu_upload(tri_gpu *w) {
   const tsl_field *points = &w->problem->fields[TRI_POINTS],
                   *extras = &w->problem->fields[TRI_EXTRAS];
   const int64_t value = tri_value_bytes(w);
-  const int64_t point_bytes = tsl_field_count(points) * value;
-  const int64_t extra_bytes = tsl_field_count(extras) * value;
-  TSL_TRY(tsl_gpu_reserve(&w->memory, &w->points, point_bytes, "points"));
-  TSL_TRY(tsl_gpu_reserve(&w->memory, &w->extras, extra_bytes, "radii or masses"));
-  if (point_bytes > 0)
-    TSL_CUDA_TRY(cudaMemcpyAsync(w->points.data, points->data, (size_t)point_bytes,
-                                 cudaMemcpyHostToDevice, w->stream));
-  if (extra_bytes > 0)
-    TSL_CUDA_TRY(cudaMemcpyAsync(w->extras.data, extras->data, (size_t)extra_bytes,
-                                 cudaMemcpyHostToDevice, w->stream));
+  TSL_TRY(tsl_gpu_upload(w, &w->points, points->data, tsl_field_count(points) * value, "points"));
+  TSL_TRY(tsl_gpu_upload(w, &w->extras, extras->data, tsl_field_count(extras) * value,
+                         "radii or masses"));
   if (w->p.output == TRI_FORCES) TSL_TRY(tri_gravity_upload(w));
   TSL_TRY(upload_marks(w));
   TSL_CUDA_TRY(cudaStreamSynchronize(w->stream));
@@ -337,9 +312,7 @@ static tsl_err collect_sums(tri_gpu *w, uint64_t (*limbs)[TRI_LIMBS]) {
   const int64_t cells = tri_cells_of(&w->p);
   uint64_t *halves = NULL;
   TSL_TRY(tsl_alloc(2 * cells, sizeof *halves, "sums of weights", (void **)&halves));
-  TSL_CUDA_TRY(cudaMemcpyAsync(halves, w->sums.data, (size_t)(2 * cells * 8),
-                               cudaMemcpyDeviceToHost, w->stream));
-  TSL_CUDA_TRY(cudaStreamSynchronize(w->stream));
+  TSL_TRY(tsl_gpu_copy(w, halves, w->sums.data, 2 * cells * 8));
   for (int64_t c = 0; c < cells; c++)
     for (int h = 0; h < 2; h++) {
       limbs[c][2 * h] = halves[h * cells + c] & UINT32_MAX;
@@ -354,9 +327,8 @@ static tsl_err tri_collect(tsl_worker *worker, tsl_problem *problem) {
   tsl_err err = TSL_OK;
   tri_gpu *w = gpu_of(worker);
   if (w->p.output != TRI_HISTOGRAM || w->frames != NULL) return TSL_OK;
-  TSL_CUDA_TRY(cudaMemcpyAsync(problem->fields[TRI_OUT].data, w->counts.data,
-                               (size_t)tri_cells_of(&w->p) * 8, cudaMemcpyDeviceToHost, w->stream));
-  TSL_CUDA_TRY(cudaStreamSynchronize(w->stream));
+  TSL_TRY(tsl_gpu_copy(w, problem->fields[TRI_OUT].data, w->counts.data,
+                       (size_t)tri_cells_of(&w->p) * 8));
   if (w->p.weighted)
     TSL_TRY(collect_sums(w, (uint64_t(*)[TRI_LIMBS])problem->fields[TRI_OUT_2].data));
 done:

@@ -186,6 +186,21 @@ template <class R> tri_args<R> tri_args_of(const tri_gpu *w) {
  */
 bool tri_smaller_batch(tri_gpu *w, tsl_err failed, int64_t count, int64_t *rows);
 
+/** Rows [lo, hi) in as few batches as device memory takes: work(a, b) does rows [a, b). */
+template <class F> tsl_err tri_in_batches(tri_gpu *w, int64_t lo, int64_t hi, F work) {
+  tsl_err err = TSL_OK;
+  int64_t rows = hi - lo;
+  for (int64_t a = lo; a < hi;) {
+    const int64_t b = a + rows < hi ? a + rows : hi;
+    err = work(a, b);
+    if (tri_smaller_batch(w, err, b - a, &rows)) continue;
+    TSL_TRY(err);
+    a = b;
+  }
+done:
+  return err;
+}
+
 /** Elements of a slab. */
 int64_t tri_slab_count(const tri_params *p, const tri_slab *slab);
 

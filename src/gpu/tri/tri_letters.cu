@@ -49,17 +49,6 @@ static __global__ void pack_texts(tri_letters_args s, uint32_t *texts) {
   }
 }
 
-static tsl_err upload(tri_gpu *w, tsl_gpu_buffer *buffer, const void *data, int64_t bytes,
-                      const char *what) {
-  tsl_err err = TSL_OK;
-  TSL_TRY(tsl_gpu_reserve(&w->memory, buffer, bytes, what));
-  if (bytes > 0)
-    TSL_CUDA_TRY(
-        cudaMemcpyAsync(buffer->data, data, (size_t)bytes, cudaMemcpyHostToDevice, w->stream));
-done:
-  return err;
-}
-
 tri_letters_args tri_letters_args_of(const tri_gpu *w) {
   const tri_letters_state *l = w->letters;
   tri_letters_args args = {};
@@ -105,8 +94,9 @@ static tsl_err upload_columns(tri_gpu *w) {
   order_columns(s, columns, order);
   const std::vector<int64_t> first = place_groups(s, order);
   const int64_t lines = std::max<int64_t>(first.back(), 1);
-  TSL_TRY(upload(w, &l->order, order.data(), (int64_t)order.size() * 4, "order of columns"));
-  TSL_TRY(upload(w, &l->first, first.data(), (int64_t)first.size() * 8, "places of texts"));
+  TSL_TRY(
+      tsl_gpu_upload(w, &l->order, order.data(), (int64_t)order.size() * 4, "order of columns"));
+  TSL_TRY(tsl_gpu_upload(w, &l->first, first.data(), (int64_t)first.size() * 8, "places of texts"));
   TSL_TRY(tsl_gpu_reserve(&w->memory, &l->texts, lines * 32 * (int64_t)sizeof(uint32_t), "texts"));
   TSL_LAUNCH(pack_texts, dim3((unsigned)l->groups), 256, 0, w->stream, tri_letters_args_of(w),
              (uint32_t *)l->texts.data);
@@ -126,8 +116,8 @@ static tsl_err upload_sequences(tri_gpu *w) {
   TSL_TRY(tsl_gpu_stage_create(&stage));
   TSL_TRY(tsl_gpu_reserve(&w->memory, &l->codes, letters + word, "letters")); /* read by words */
   TSL_TRY(tsl_gpu_send(&stage, s.codes, letters, l->codes.data, w->stream));
-  TSL_TRY(upload(w, &l->starts, s.starts, (w->p.n_pad + 1) * 8, "starts of sequences"));
-  TSL_TRY(upload(w, &l->scores, scores->data, tsl_field_count(scores) * 4, "scores"));
+  TSL_TRY(tsl_gpu_upload(w, &l->starts, s.starts, (w->p.n_pad + 1) * 8, "starts of sequences"));
+  TSL_TRY(tsl_gpu_upload(w, &l->scores, scores->data, tsl_field_count(scores) * 4, "scores"));
 done:
   tsl_gpu_stage_destroy(&stage);
   return err;

@@ -76,8 +76,7 @@ template <class R> static tsl_err compact(tri_gpu *w, int64_t a, int64_t b, int6
                               [=](const tri_args<R> &args, int64_t first, int64_t last) {
                                 return tri_threshold_rows<R>(w, &args, first, last, &records);
                               }));
-  TSL_CUDA_TRY(cudaMemcpyAsync(count, records.count, 8, cudaMemcpyDeviceToHost, w->stream));
-  TSL_CUDA_TRY(cudaStreamSynchronize(w->stream));
+  TSL_TRY(tsl_gpu_copy(w, count, records.count, 8));
 done:
   return err;
 }
@@ -186,19 +185,11 @@ done:
 }
 
 tsl_err tri_threshold_run(tri_gpu *w, int64_t lo, int64_t hi, tsl_part *part) {
-  tsl_err err = TSL_OK;
-  int64_t rows = hi - lo;
   part->list[TRI_OUT] = part->list[TRI_OUT_2] = tsl_list{NULL, 0};
-  for (int64_t a = lo; a < hi;) {
-    const int64_t b = a + rows < hi ? a + rows : hi;
+  return tri_in_batches(w, lo, hi, [=](int64_t a, int64_t b) {
     int32_t *const lengths =
         w->p.output == TRI_CSR ? (int32_t *)part->slab[TRI_OUT_3] + (a - lo) : NULL;
-    err = w->p.type == TSL_F64 ? batch<double>(w, a, b, lengths, part)
-                               : batch<float>(w, a, b, lengths, part);
-    if (tri_smaller_batch(w, err, b - a, &rows)) continue;
-    TSL_TRY(err);
-    a = b;
-  }
-done:
-  return err;
+    return w->p.type == TSL_F64 ? batch<double>(w, a, b, lengths, part)
+                                : batch<float>(w, a, b, lengths, part);
+  });
 }

@@ -91,24 +91,16 @@ static tsl_err batch(tri_gpu *w, int64_t lo, int64_t a, int64_t b, tsl_part *par
   TSL_TRY(find<R>(w, a, b, (R)HUGE_VAL));
   TSL_CUDA_TRY(cudaMemcpyAsync((int64_t *)part->slab[TRI_OUT] + at, w->out.data, (size_t)count * 8,
                                cudaMemcpyDeviceToHost, w->stream));
-  TSL_CUDA_TRY(cudaMemcpyAsync((R *)part->slab[TRI_OUT_2] + at, w->out_2.data,
-                               (size_t)count * sizeof(R), cudaMemcpyDeviceToHost, w->stream));
-  TSL_CUDA_TRY(cudaStreamSynchronize(w->stream));
+  TSL_TRY(
+      tsl_gpu_copy(w, (R *)part->slab[TRI_OUT_2] + at, w->out_2.data, (size_t)count * sizeof(R)));
 done:
   return err;
 }
 
 tsl_err tri_topk_run(tri_gpu *w, int64_t lo, int64_t hi, tsl_part *part) {
-  tsl_err err = TSL_OK;
-  int64_t rows = hi - lo;
   if (w->p.k == 0) return TSL_OK;
-  for (int64_t a = lo; a < hi;) {
-    const int64_t b = a + rows < hi ? a + rows : hi;
-    err = w->p.type == TSL_F64 ? batch<double>(w, lo, a, b, part) : batch<float>(w, lo, a, b, part);
-    if (tri_smaller_batch(w, err, b - a, &rows)) continue;
-    TSL_TRY(err);
-    a = b;
-  }
-done:
-  return err;
+  return tri_in_batches(w, lo, hi, [=](int64_t a, int64_t b) {
+    return w->p.type == TSL_F64 ? batch<double>(w, lo, a, b, part)
+                                : batch<float>(w, lo, a, b, part);
+  });
 }

@@ -149,13 +149,9 @@ static tsl_err take(trace_group *g, int64_t from, const std::vector<trace_item> 
   unsigned long long count = 0;
   TSL_CUDA_TRY(cudaMemcpyAsync(&count, g->room.counters.data, sizeof count, cudaMemcpyDeviceToHost,
                                w->stream));
-  TSL_CUDA_TRY(cudaMemcpyAsync(spans.data(), g->room.spans.data, spans.size() * sizeof spans[0],
-                               cudaMemcpyDeviceToHost, w->stream));
-  TSL_CUDA_TRY(cudaStreamSynchronize(w->stream));
+  TSL_TRY(tsl_gpu_copy(w, spans.data(), g->room.spans.data, spans.size() * sizeof spans[0]));
   operations.resize((size_t)count + 1);
-  TSL_CUDA_TRY(cudaMemcpyAsync(operations.data(), g->room.operations.data, (size_t)count * 4,
-                               cudaMemcpyDeviceToHost, w->stream));
-  TSL_CUDA_TRY(cudaStreamSynchronize(w->stream));
+  TSL_TRY(tsl_gpu_copy(w, operations.data(), g->room.operations.data, (size_t)count * 4));
   {
     void *const all = realloc(g->operations, (size_t)(g->n_operations + (int64_t)count + 1) * 4);
     if (all == NULL)
@@ -190,13 +186,11 @@ static tsl_err run_batch(trace_group *g, int64_t *from) {
   const int64_t letters = list_items(g, *from, items, pairs);
   const std::vector<tri_trace_pair> sorted = order(items, pairs);
   const int64_t n = (int64_t)items.size(), bytes = n * (int64_t)sizeof(tri_trace_pair);
-  TSL_TRY(tsl_gpu_reserve(&w->memory, &r->pairs, bytes, "pairs to align"));
+  TSL_TRY(tsl_gpu_upload(w, &r->pairs, sorted.data(), bytes, "pairs to align"));
   TSL_TRY(
       tsl_gpu_reserve(&w->memory, &r->spans, n * (int64_t)sizeof(tri_trace_span), "alignments"));
   TSL_TRY(tsl_gpu_reserve(&w->memory, &r->counters, 16, "counters"));
   TSL_TRY(tsl_gpu_reserve(&w->memory, &r->operations, 4 * letters + 4, "operations"));
-  TSL_CUDA_TRY(cudaMemcpyAsync(r->pairs.data, sorted.data(), (size_t)bytes, cudaMemcpyHostToDevice,
-                               w->stream));
   TSL_CUDA_TRY(cudaMemsetAsync(r->counters.data, 0, 16, w->stream));
   for (size_t k = 0; k < items.size();) {
     const size_t end = end_of_launch(items, k);

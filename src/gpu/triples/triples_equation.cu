@@ -3,7 +3,6 @@
 
 #include "integers.h"
 #include "lang_gpu.cuh"
-#include "lang_objects.h"
 #include "triples_gpu.cuh"
 
 extern "C" const char triples_equation_loops_gpu_text[];
@@ -32,15 +31,9 @@ tsl_err triples_gpu_prepare(tsl_problem *problem, const tsl_device *devices, int
 
 tsl_err triples_equation_open(triples_gpu *w, const tsl_problem *problem, int32_t capability) {
   tsl_err err = TSL_OK;
-  const void *image = NULL;
-  int64_t n = 0;
-  TSL_TRY(lang_objects_find(problem, LANG_FIELD_GPU, capability, &image, &n));
-  if (image == NULL)
-    TSL_FAIL(TSL_ERR_INTERNAL, "card %s: the equation was not compiled for capability %d.%d",
-             tsl_gpu_card(), (int)capability / 10, (int)capability % 10);
   TSL_TRY(triples_upload(w, &problem->fields[TRIPLES_QUANTITIES], &w->quantities));
   TSL_TRY(tsl_alloc(1, sizeof *w->equation, "equation", (void **)&w->equation));
-  TSL_TRY(lang_module_load(image, n, kernel_names, N_KERNELS, &w->equation->module));
+  TSL_TRY(lang_module_open(problem, capability, kernel_names, N_KERNELS, &w->equation->module));
   triples_equation_arguments(problem, w->points.data, w->quantities.data, &w->equation->args);
 done:
   return err;

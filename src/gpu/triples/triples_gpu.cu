@@ -29,11 +29,7 @@ static void triples_close(tsl_worker **worker) {
 
 tsl_err triples_upload(triples_gpu *w, const tsl_field *field, tsl_gpu_buffer *to) {
   tsl_err err = TSL_OK;
-  const int64_t bytes = tsl_field_count(field) * (int64_t)tsl_type_bytes((tsl_type)field->type);
-  TSL_TRY(tsl_gpu_reserve(&w->memory, to, bytes, field->name));
-  if (bytes > 0)
-    TSL_CUDA_TRY(
-        cudaMemcpyAsync(to->data, field->data, (size_t)bytes, cudaMemcpyHostToDevice, w->stream));
+  TSL_TRY(tsl_gpu_upload(w, to, field->data, tsl_field_bytes(field), field->name));
   TSL_CUDA_TRY(cudaStreamSynchronize(w->stream));
 done:
   return err;
@@ -75,10 +71,8 @@ static tsl_err triples_collect(tsl_worker *worker, tsl_problem *problem) {
   tsl_err err = TSL_OK;
   triples_gpu *w = gpu_of(worker);
   if (w->p.function != TRIPLES_TRIANGLES) return TSL_OK;
-  TSL_CUDA_TRY(cudaMemcpyAsync(problem->fields[TRIPLES_OUT].data, w->counts.data,
-                               (size_t)triples_counts_bytes(&w->p), cudaMemcpyDeviceToHost,
-                               w->stream));
-  TSL_CUDA_TRY(cudaStreamSynchronize(w->stream));
+  TSL_TRY(tsl_gpu_copy(w, problem->fields[TRIPLES_OUT].data, w->counts.data,
+                       (size_t)triples_counts_bytes(&w->p)));
 done:
   return err;
 }

@@ -2,22 +2,17 @@
  * the threads of the rank's host, as far as they are not the card's. */
 #include "xc_gpu.cuh"
 
+#include "clock.h"
 #include "gpu_linalg.cuh"
 #include "xc_fixed.h"
 #include "xc_memory.h"
 
-#include <chrono>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 static xc_gpu *gpu_of(tsl_worker *worker) {
   return (xc_gpu *)worker;
-}
-
-static double seconds_now(void) {
-  using clock = std::chrono::steady_clock;
-  return std::chrono::duration<double>(clock::now().time_since_epoch()).count();
 }
 
 static void xc_close(tsl_worker **worker) {
@@ -176,20 +171,20 @@ done:
  * time by their cost. */
 static tsl_err run_fits(xc_gpu *w, const tsl_unit *units, int64_t n, tsl_part *parts) {
   tsl_err err = TSL_OK;
-  const double start = seconds_now();
+  const double start = tsl_now();
   double host = 0, all = 0, card = 0;
   for (int64_t u = 0; u < n; u++) {
-    const double begin = seconds_now();
+    const double begin = tsl_now();
     if (units[u].kind != XC_UNIT_FIT) continue;
     TSL_TRY(xc_fit_run(w, &units[u]));
-    const double took = seconds_now() - begin;
+    const double took = tsl_now() - begin;
     if (xc_fit_on_card(w, &units[u]))
       all += units[u].count;
     else
       parts[u].seconds += took, host += took;
   }
   if (all > 0) TSL_CUDA_TRY(cudaStreamSynchronize(w->stream));
-  card = seconds_now() - start - host;
+  card = tsl_now() - start - host;
   for (int64_t u = 0; u < n && all > 0; u++)
     if (units[u].kind == XC_UNIT_FIT && xc_fit_on_card(w, &units[u]))
       parts[u].seconds += card * units[u].count / all;
@@ -206,9 +201,9 @@ static tsl_err run_quartets(xc_gpu *w, const tsl_unit *units, int64_t n, tsl_par
   for (int64_t u = 0; u < n; u++) all += units[u].kind == XC_UNIT_FOCK ? units[u].count : 0;
   for (int64_t u = 0; u < n; u++) {
     if (units[u].kind != XC_UNIT_FOCK) continue;
-    const double start = seconds_now();
+    const double start = tsl_now();
     if (w->host_quartets) xc_batches_fock(w->batches, units[u].lo[0], units[u].hi[0]);
-    parts[u].seconds = seconds_now() - start + (all > 0 ? seconds * units[u].count / all : 0);
+    parts[u].seconds = tsl_now() - start + (all > 0 ? seconds * units[u].count / all : 0);
   }
 done:
   return err;
@@ -217,10 +212,10 @@ done:
 static tsl_err run_exchange(xc_gpu *w, const tsl_unit *units, int64_t n, tsl_part *parts) {
   tsl_err err = TSL_OK;
   for (int64_t u = 0; u < n; u++) {
-    const double start = seconds_now();
+    const double start = tsl_now();
     if (units[u].kind != XC_UNIT_EXCHANGE) continue;
     TSL_TRY(xc_exchange_run(w, &units[u]));
-    parts[u].seconds = seconds_now() - start;
+    parts[u].seconds = tsl_now() - start;
   }
 done:
   return err;

@@ -256,9 +256,8 @@ static tsl_err add_products(xc_gpu *w, int spin, int64_t first, int64_t n_rows) 
   TSL_LAUNCH(products_kernel,
              dim3((unsigned)tsl_ceil_div(rank * (rank + 1) / 2, BLOCK), (unsigned)n_rows), BLOCK, 0,
              w->stream, square, rank, packed, row);
-  TSL_CUDA_TRY(cudaMemcpyAsync(to + (spin * p->n_fit + first) * row, packed,
-                               (size_t)(n_rows * row) * 8, cudaMemcpyDeviceToHost, w->stream));
-  TSL_CUDA_TRY(cudaStreamSynchronize(w->stream));
+  TSL_TRY(
+      tsl_gpu_copy(w, to + (spin * p->n_fit + first) * row, packed, (size_t)(n_rows * row) * 8));
 done:
   return err;
 }
@@ -296,10 +295,8 @@ done:
 
 tsl_err xc_exchange_collect(xc_gpu *w, double *exchange) {
   tsl_err err = TSL_OK;
-  TSL_CUDA_TRY(cudaMemcpyAsync(exchange, w->x.sums.data,
-                               (size_t)(w->p->n_spin * w->p->n * w->p->n) * 8,
-                               cudaMemcpyDeviceToHost, w->stream));
-  TSL_CUDA_TRY(cudaStreamSynchronize(w->stream));
+  TSL_TRY(
+      tsl_gpu_copy(w, exchange, w->x.sums.data, (size_t)(w->p->n_spin * w->p->n * w->p->n) * 8));
 done:
   return err;
 }

@@ -216,9 +216,7 @@ tsl_err xc_fit_collect(xc_gpu *w, double *fitted, double *gamma) {
   const xc_params *p = w->p;
   TSL_CUDA_TRY(cudaMemcpyAsync(fitted, w->fitted.data, (size_t)p->n_packed * 8,
                                cudaMemcpyDeviceToHost, w->stream));
-  TSL_CUDA_TRY(cudaMemcpyAsync(gamma, w->gamma.data, (size_t)p->n_fit * 8, cudaMemcpyDeviceToHost,
-                               w->stream));
-  TSL_CUDA_TRY(cudaStreamSynchronize(w->stream));
+  TSL_TRY(tsl_gpu_copy(w, gamma, w->gamma.data, (size_t)p->n_fit * 8));
 done:
   return err;
 }

@@ -173,9 +173,7 @@ static tsl_err run_host(xc_gpu *w, const xc_batch *batch) {
   const int64_t in = XC_INPUTS * batch->stride, out = (XC_ROWS - XC_INPUTS) * batch->stride;
   const size_t in_bytes = (size_t)in * sizeof(double), out_bytes = (size_t)out * sizeof(double);
   TSL_TRY(reserve_host(w, (in + out) * (int64_t)sizeof(double)));
-  TSL_CUDA_TRY(
-      cudaMemcpyAsync(w->host_points, batch->arrays, in_bytes, cudaMemcpyDeviceToHost, w->stream));
-  TSL_CUDA_TRY(cudaStreamSynchronize(w->stream));
+  TSL_TRY(tsl_gpu_copy(w, w->host_points, batch->arrays, in_bytes));
   TSL_TRY(evaluate(w, batch));
   TSL_CUDA_TRY(cudaMemcpyAsync(batch->arrays + in, w->host_points + in, out_bytes,
                                cudaMemcpyHostToDevice, w->stream));

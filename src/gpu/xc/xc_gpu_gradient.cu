@@ -3,16 +3,12 @@
  * the card's kernels, and those of fitted exchange. */
 #include "xc_gpu.cuh"
 
+#include "clock.h"
+
 #include <algorithm>
-#include <chrono>
 #include <vector>
 
 enum { BLOCK = 128 };
-
-static double seconds_now(void) {
-  using clock = std::chrono::steady_clock;
-  return std::chrono::duration<double>(clock::now().time_since_epoch()).count();
-}
 
 /* -------------------------------------------------------------------- memory */
 
@@ -84,9 +80,7 @@ tsl_err xc_gradient_collect(xc_gpu *w, double *gradient) {
              (double *)w->gradient.integrals.data, n);
   TSL_CUDA_TRY(cudaMemcpyAsync(groups.data(), w->gradient.groups.data, (size_t)n * 8,
                                cudaMemcpyDeviceToHost, w->stream));
-  TSL_CUDA_TRY(cudaMemcpyAsync(integrals.data(), w->gradient.integrals.data, (size_t)n * 8,
-                               cudaMemcpyDeviceToHost, w->stream));
-  TSL_CUDA_TRY(cudaStreamSynchronize(w->stream));
+  TSL_TRY(tsl_gpu_copy(w, integrals.data(), w->gradient.integrals.data, (size_t)n * 8));
   for (int64_t k = 0; k < n; k++) {
     gradient[k] += (double)groups[(size_t)k] / scale + integrals[(size_t)k];
     if (w->p->reproducible && !(fabs(gradient[k]) < most))
@@ -150,7 +144,7 @@ static tsl_err run_exchange(xc_gpu *w, const tsl_unit *units, int64_t n, tsl_par
   tsl_err err = TSL_OK;
   double *pairs = NULL;
   for (int64_t u = 0; u < n; u++) {
-    const double start = seconds_now();
+    const double start = tsl_now();
     bool done = false;
     if (units[u].kind != XC_UNIT_EXCHANGE) continue;
     if (!w->p->reproducible) TSL_TRY(xc_exchange_slopes(w, &units[u], &done));
@@ -160,7 +154,7 @@ static tsl_err run_exchange(xc_gpu *w, const tsl_unit *units, int64_t n, tsl_par
       TSL_TRY(xc_batches_gradient_metric(w->batches, &units[u], pairs));
     } else
       TSL_TRY(run_host(w, &units[u], on_host[XC_UNIT_EXCHANGE]));
-    parts[u].seconds += seconds_now() - start;
+    parts[u].seconds += tsl_now() - start;
   }
 done:
   tsl_free(pairs);
@@ -181,10 +175,10 @@ tsl_err xc_gradient_integrals(xc_gpu *w, const tsl_unit *units, int64_t n, tsl_p
   if (asked[XC_UNIT_FOCK]) TSL_TRY(run_quartets(w, units, n, parts, &done[XC_UNIT_FOCK]));
   for (int64_t u = 0; u < n; u++) {
     const int kind = units[u].kind;
-    const double start = seconds_now();
+    const double start = tsl_now();
     if (!asked[kind] || done[kind]) continue;
     TSL_TRY(run_host(w, &units[u], on_host[kind]));
-    parts[u].seconds += seconds_now() - start;
+    parts[u].seconds += tsl_now() - start;
   }
 done:
   return err;

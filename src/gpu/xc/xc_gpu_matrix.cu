@@ -130,9 +130,7 @@ done:
 tsl_err xc_matrix_check(xc_gpu *w) {
   tsl_err err = TSL_OK;
   unsigned long long flag = ULLONG_MAX;
-  TSL_CUDA_TRY(
-      cudaMemcpyAsync(&flag, w->flag.data, sizeof flag, cudaMemcpyDeviceToHost, w->stream));
-  TSL_CUDA_TRY(cudaStreamSynchronize(w->stream));
+  TSL_TRY(tsl_gpu_copy(w, &flag, w->flag.data, sizeof flag));
   if (flag != ULLONG_MAX)
     TSL_FAIL(
         TSL_ERR_NUMERIC,

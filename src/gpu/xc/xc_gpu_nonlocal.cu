@@ -43,9 +43,7 @@ tsl_err xc_nonlocal_collect(xc_gpu *w, double *densities) {
   tsl_err err = TSL_OK;
   const xc_gpu_nonlocal *n = &w->nonlocal;
   if (n->densities.data == NULL) goto done;
-  TSL_CUDA_TRY(cudaMemcpyAsync(densities, n->densities.data, (size_t)n->densities.bytes,
-                               cudaMemcpyDeviceToHost, w->stream));
-  TSL_CUDA_TRY(cudaStreamSynchronize(w->stream));
+  TSL_TRY(tsl_gpu_copy(w, densities, n->densities.data, n->densities.bytes));
 done:
   return err;
 }

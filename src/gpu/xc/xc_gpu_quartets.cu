@@ -44,25 +44,21 @@ struct xc_quartets {
 
 /* -------------------------------------------------------------------- memory */
 
-static tsl_err upload(xc_gpu *w, tsl_gpu_buffer *buffer, const void *from, int64_t bytes) {
-  tsl_err err = TSL_OK;
-  TSL_TRY(tsl_gpu_reserve(&w->memory, buffer, bytes, "lists of quartets"));
-  TSL_CUDA_TRY(
-      cudaMemcpyAsync(buffer->data, from, (size_t)bytes, cudaMemcpyHostToDevice, w->stream));
-done:
-  return err;
-}
-
 static tsl_err upload_lists(xc_gpu *w) {
   tsl_err err = TSL_OK;
   xc_quartets *q = w->quartets;
   const xc_quartet_lists *l = &q->lists;
-  TSL_TRY(upload(w, &q->keys, l->keys, l->n * (int64_t)sizeof *l->keys));
-  TSL_TRY(upload(w, &q->pairs, l->pairs, l->n * (int64_t)sizeof *l->pairs));
-  TSL_TRY(upload(w, &q->twos, l->twos, l->n_twos * (int64_t)sizeof *l->twos));
-  if (w->p->gradient) TSL_TRY(upload(w, &q->alpha, l->alpha, l->n_twos * 8));
-  TSL_TRY(upload(w, &q->turn, l->turn, w->p->n * l->n_monomials * 8));
-  TSL_TRY(upload(w, &q->rys, xc_rys_tables_get(), sizeof(xc_rys_tables)));
+  TSL_TRY(
+      tsl_gpu_upload(w, &q->keys, l->keys, l->n * (int64_t)sizeof *l->keys, "lists of quartets"));
+  TSL_TRY(tsl_gpu_upload(w, &q->pairs, l->pairs, l->n * (int64_t)sizeof *l->pairs,
+                         "lists of quartets"));
+  TSL_TRY(tsl_gpu_upload(w, &q->twos, l->twos, l->n_twos * (int64_t)sizeof *l->twos,
+                         "lists of quartets"));
+  if (w->p->gradient)
+    TSL_TRY(tsl_gpu_upload(w, &q->alpha, l->alpha, l->n_twos * 8, "lists of quartets"));
+  TSL_TRY(tsl_gpu_upload(w, &q->turn, l->turn, w->p->n * l->n_monomials * 8, "lists of quartets"));
+  TSL_TRY(
+      tsl_gpu_upload(w, &q->rys, xc_rys_tables_get(), sizeof(xc_rys_tables), "lists of quartets"));
 done:
   return err;
 }
@@ -187,9 +183,7 @@ static tsl_err from_monomials(xc_gpu *w, const tsl_gpu_buffer *sums, double *to)
                            (const double *)sums->data, m, &zero, half, n));
   TSL_BLAS_TRY(cublasDgemm(w->blas, CUBLAS_OP_N, CUBLAS_OP_N, n, n, m, &one, half, n, turn, m,
                            &zero, result, n));
-  TSL_CUDA_TRY(
-      cudaMemcpyAsync(to, result, (size_t)n * (size_t)n * 8, cudaMemcpyDeviceToHost, w->stream));
-  TSL_CUDA_TRY(cudaStreamSynchronize(w->stream));
+  TSL_TRY(tsl_gpu_copy(w, to, result, (size_t)n * (size_t)n * 8));
 done:
   return err;
 }

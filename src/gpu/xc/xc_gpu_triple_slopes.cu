@@ -361,9 +361,7 @@ tsl_err xc_exchange_pairs(xc_gpu *w, const tsl_unit *unit, double **pairs) {
                           (double *)weights.data, (int)p->n_fit));
   for (int s = 0; s < p->n_spin; s++)
     TSL_TRY(add_pairs(w, s, unit, (double *)products.data, (double *)weights.data));
-  TSL_CUDA_TRY(
-      cudaMemcpyAsync(*pairs, weights.data, (size_t)bytes, cudaMemcpyDeviceToHost, w->stream));
-  TSL_CUDA_TRY(cudaStreamSynchronize(w->stream));
+  TSL_TRY(tsl_gpu_copy(w, *pairs, weights.data, bytes));
 done:
   tsl_gpu_release(&w->memory, &products);
   tsl_gpu_release(&w->memory, &weights);

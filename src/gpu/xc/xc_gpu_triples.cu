@@ -33,17 +33,6 @@ static int64_t bytes_of_two(const xc_triple_group *g) {
 
 /* -------------------------------------------------------------------- memory */
 
-static tsl_err upload(xc_gpu *w, tsl_gpu_buffer *buffer, const void *from, int64_t bytes,
-                      const char *what) {
-  tsl_err err = TSL_OK;
-  if (bytes == 0) goto done;
-  TSL_TRY(tsl_gpu_reserve(&w->memory, buffer, bytes, what));
-  TSL_CUDA_TRY(
-      cudaMemcpyAsync(buffer->data, from, (size_t)bytes, cudaMemcpyHostToDevice, w->stream));
-done:
-  return err;
-}
-
 static void drop_fill(xc_gpu *w) {
   tsl_gpu_buffer *const all[] = {&w->triples->expansion, &w->triples->parts,
                                  &w->triples->primitives, &w->triples->joins};
@@ -69,12 +58,12 @@ static tsl_err open_lists(xc_gpu *w) {
   if (t == NULL) TSL_FAIL(TSL_ERR_MEMORY, "no host memory for lists of pairs");
   TSL_TRY(tsl_gpu_timer_create(&t->timer));
   TSL_TRY(xc_triple_lists_create(&w->view.orbital, &w->view.pairs, &t->lists));
-  TSL_TRY(upload(w, &t->bras, t->lists.bras, t->lists.n_bras * (int64_t)sizeof *t->lists.bras,
-                 "pairs of shells"));
-  TSL_TRY(upload(w, &t->twos, t->lists.twos, t->lists.n_twos * (int64_t)sizeof *t->lists.twos,
-                 "pairs of primitives"));
-  TSL_TRY(upload(w, &t->tables, xc_triple_tables_get(), sizeof(xc_triple_tables),
-                 "tables of integrals"));
+  TSL_TRY(tsl_gpu_upload(w, &t->bras, t->lists.bras,
+                         t->lists.n_bras * (int64_t)sizeof *t->lists.bras, "pairs of shells"));
+  TSL_TRY(tsl_gpu_upload(w, &t->twos, t->lists.twos,
+                         t->lists.n_twos * (int64_t)sizeof *t->lists.twos, "pairs of primitives"));
+  TSL_TRY(tsl_gpu_upload(w, &t->tables, xc_triple_tables_get(), sizeof(xc_triple_tables),
+                         "tables of integrals"));
 done:
   return err;
 }
@@ -267,11 +256,12 @@ done:
 static tsl_err upload_parts(xc_gpu *w, const xc_triple_parts *parts) {
   tsl_err err = TSL_OK;
   xc_triples *t = w->triples;
-  TSL_TRY(upload(w, &t->parts, parts->list, parts->n * (int64_t)sizeof *parts->list, "parts"));
-  TSL_TRY(upload(w, &t->primitives, parts->primitives,
-                 parts->n_primitives * (int64_t)sizeof *parts->primitives, "primitives"));
-  TSL_TRY(upload(w, &t->joins, parts->joins, parts->n_joins * (int64_t)sizeof *parts->joins,
-                 "Cartesian shells"));
+  TSL_TRY(
+      tsl_gpu_upload(w, &t->parts, parts->list, parts->n * (int64_t)sizeof *parts->list, "parts"));
+  TSL_TRY(tsl_gpu_upload(w, &t->primitives, parts->primitives,
+                         parts->n_primitives * (int64_t)sizeof *parts->primitives, "primitives"));
+  TSL_TRY(tsl_gpu_upload(w, &t->joins, parts->joins, parts->n_joins * (int64_t)sizeof *parts->joins,
+                         "Cartesian shells"));
 done:
   return err;
 }

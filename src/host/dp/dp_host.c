@@ -70,20 +70,3 @@ void dp_context_set(dp_context *c, const tsl_problem *problem, void *worker,
                     .best = dp_field(problem, "best"),
                     .bytes = (int64_t)tsl_type_bytes((tsl_type)p->type)};
 }
-
-/* ---- units */
-
-int64_t dp_units_end(const tsl_unit *units, int64_t n, int64_t k) {
-  for (k++; k < n; k++)
-    if (units[k].lo[1] != units[k - 1].hi[1] || units[k].lo[0] != units[k - 1].lo[0] ||
-        units[k].hi[0] != units[k - 1].hi[0])
-      break;
-  return k;
-}
-
-void dp_seconds_spread(double seconds, const tsl_unit *units, int64_t n, tsl_part *parts) {
-  double items = 0;
-  for (int64_t k = 0; k < n; k++) items += units[k].count;
-  for (int64_t k = 0; k < n; k++)
-    parts[k].seconds = items > 0 ? seconds * units[k].count / items : seconds / (double)n;
-}

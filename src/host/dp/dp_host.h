@@ -102,13 +102,5 @@ static inline tsl_err dp_wait(const dp_context *c) {
   return c->memory->wait(c->device);
 }
 
-/* ---- units */
-
-/** First unit of units after k that does not continue the lanes from k on; at most n. */
-int64_t dp_units_end(const tsl_unit *units, int64_t n, int64_t k);
-
-/** Spread seconds over units by their items. */
-void dp_seconds_spread(double seconds, const tsl_unit *units, int64_t n, tsl_part *parts);
-
 TSL_C_END
 #endif

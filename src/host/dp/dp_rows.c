@@ -249,14 +249,6 @@ done:
 
 /* ---- results */
 
-/** Number k of values of the problem's type; long double holds all of them. */
-static long double number(const dp_params *p, const void *values, int64_t k) {
-  if (p->type == TSL_I32) return ((const int32_t *)values)[k];
-  if (p->type == TSL_I64) return ((const int64_t *)values)[k];
-  if (p->type == TSL_F32) return ((const float *)values)[k];
-  return ((const double *)values)[k];
-}
-
 tsl_err dp_rows_best(dp_rows *rows, const tsl_unit *units, int64_t n, tsl_part *parts) {
   tsl_err err = TSL_OK;
   const dp_context *c = rows->c;
@@ -267,9 +259,9 @@ tsl_err dp_rows_best(dp_rows *rows, const tsl_unit *units, int64_t n, tsl_part *
     const void *row = NULL;
     TSL_TRY(values_of(rows, units[u].stage, units[u].lo[1], units[u].hi[1], &row));
     for (int64_t s = 1; s < columns; s++)
-      if (number(c->p, row, s) < number(c->p, row, at)) at = s;
-    const double value = (double)number(c->p, row, at);
-    best[0] = real ? 0 : (int64_t)number(c->p, row, at);
+      if (dp_number(c->p->type, row, s) < dp_number(c->p->type, row, at)) at = s;
+    const double value = (double)dp_number(c->p->type, row, at);
+    best[0] = real ? 0 : (int64_t)dp_number(c->p->type, row, at);
     if (real) memcpy(&best[0], &value, sizeof value);
     best[1] = units[u].lo[0] < units[u].hi[0] ? units[u].hi[0] - 1 : 0;
     best[2] = units[u].lo[1] + at;
@@ -284,11 +276,8 @@ tsl_err dp_rows_goal(dp_rows *rows, tsl_field *goal) {
   const void *value = NULL;
   if (rows->goal < 0 || p->problem == DP_STAGECOACH) return TSL_OK;
   TSL_TRY(values_of(rows, rows->goal, p->m, p->m + 1, &value));
-  const long double x = rows->narrow ? *(const int32_t *)value : number(p, value, 0);
-  if (goal->type == TSL_I64)
-    *(int64_t *)goal->data = (int64_t)x;
-  else
-    *(double *)goal->data = (double)x;
+  const long double x = rows->narrow ? *(const int32_t *)value : dp_number(p->type, value, 0);
+  dp_goal_set(goal, x);
 done:
   return err;
 }

@@ -4,17 +4,13 @@
 
 #include <string.h>
 
-static bool has_exchange(const xc_params *p) {
-  return xc_functional_exact(&p->functional);
-}
-
 /* Has this host sums of J from quartets, of K? */
 static bool makes_coulomb(const xc_batches *b) {
   return !b->p->fitted && b->least < XC_BATCHES_NONE;
 }
 
 static bool makes_exchange(const xc_batches *b) {
-  return has_exchange(b->p) && b->least < XC_BATCHES_NONE;
+  return xc_functional_exact(&b->p->functional) && b->least < XC_BATCHES_NONE;
 }
 
 xc_fock xc_batches_task(const xc_batches *b, const xc_batch_thread *t, int which) {
@@ -219,7 +215,7 @@ static tsl_err collect_fixed(xc_batches *b, tsl_problem *problem) {
   int64_t *coulomb = problem->fields[XC_SUM_COULOMB].data;
   int64_t *exchange = problem->fields[XC_SUM_EXCHANGE].data;
   bool good = !b->bad_fit;
-  for (int s = 0; s < p->n_spin && has_exchange(p); s++)
+  for (int s = 0; s < p->n_spin && xc_functional_exact(&p->functional); s++)
     good = join_threads(b, s, exchange + s * p->n * p->n) && good;
   if (p->fitted)
     unpack_fixed(b, coulomb);
@@ -239,7 +235,7 @@ static void collect_plain(xc_batches *b, tsl_problem *problem, const xc_batches_
   const int64_t nn = p->n * p->n;
   double *coulomb = problem->fields[XC_SUM_COULOMB].data;
   double *exchange = problem->fields[XC_SUM_EXCHANGE].data;
-  for (int s = 0; s < p->n_spin && has_exchange(p); s++) {
+  for (int s = 0; s < p->n_spin && xc_functional_exact(&p->functional); s++) {
     sum_threads(b, s, exchange + s * nn);
     if (more->exchange != NULL) add_to(exchange + s * nn, more->exchange + s * nn, nn);
     if (p->fitted_exchange) xc_batches_mirror(p->n, exchange + s * nn);

@@ -75,7 +75,7 @@ tsl_err xc_batches_products_collect(xc_batches *b, tsl_problem *problem) {
   field->data = NULL;
   field->shape[0] = made ? p->n_spin : 0;
   if (b->products == NULL || !made)
-    TSL_TRY(tsl_alloc(tsl_field_count(field), sizeof(double), field->name, &field->data));
+    TSL_TRY(tsl_field_allocate(field));
   else
     field->data = b->products, b->products = NULL;
 done:

@@ -1,6 +1,8 @@
 /* Writing a checkpoint file: gathered in memory, as far as that goes, and then put on the disk. */
 #include "checkpoint.h"
 
+#include "new_file.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -58,16 +60,11 @@ static tsl_err open_file(tsl_checkpoint_writer *w) {
 }
 
 static tsl_err flush(tsl_checkpoint_writer *w) {
-  const char *from = w->buffer;
   const tsl_err err = w->fd < 0 ? open_file(w) : TSL_OK;
   if (err != TSL_OK) return err;
   tsl_checksum_add(&w->sum, w->buffer, w->used);
-  while (w->used > 0) {
-    const ssize_t put = write(w->fd, from, (size_t)w->used);
-    if (put < 0 && errno == EINTR) continue;
-    if (put <= 0) return io_fail(w, "cannot write");
-    from += put, w->used -= put, w->written += put;
-  }
+  if (!tsl_write_all(w->fd, w->buffer, w->used)) return io_fail(w, "cannot write");
+  w->written += w->used, w->used = 0;
   return TSL_OK;
 }
 

@@ -40,8 +40,7 @@ static uint64_t inputs_of(const tsl_session *s) {
   for (int f = 0; f < s->problem.n_fields; f++) {
     const tsl_field *field = &s->problem.fields[f];
     if ((field->role & TSL_IN) && !field->device)
-      tsl_checksum_add(&sum, field->data,
-                       tsl_field_count(field) * (int64_t)tsl_type_bytes((tsl_type)field->type));
+      tsl_checksum_add(&sum, field->data, tsl_field_bytes(field));
   }
   return tsl_checksum_end(&sum);
 }
@@ -135,7 +134,7 @@ static tsl_err take_over(tsl_session *s, tsl_phase *phase) {
   }
   for (int f = 0; f < n_fields; f++) {
     const tsl_field *field = &s->problem.fields[f];
-    const int64_t bytes = tsl_field_count(field) * (int64_t)tsl_type_bytes((tsl_type)field->type);
+    const int64_t bytes = tsl_field_bytes(field);
     if (from->counts[f] != NULL)
       TSL_TRY(tsl_complete_restore_lists(phase, f, NULL, from->counts[f], from->records[f]));
     if (from->data[f] == NULL || !(field->role & TSL_OUT)) continue;
@@ -188,7 +187,7 @@ static tsl_err fold(tsl_session *s, bool keep) {
   tsl_checkpoint_manager *k = s->checkpoints;
   for (int f = 0; f < s->problem.n_fields; f++) {
     const tsl_field *field = &s->problem.fields[f];
-    const int64_t bytes = tsl_field_count(field) * (int64_t)tsl_type_bytes((tsl_type)field->type);
+    const int64_t bytes = tsl_field_bytes(field);
     if (!tsl_combine_reduced(field)) continue;
     if (k->base[f] != NULL) TSL_TRY(tsl_combine_fold(field, k->base[f]));
     if (keep && k->base[f] == NULL)

@@ -255,16 +255,14 @@ static tsl_err restore_state(tsl_session *s) {
   const tsl_checkpoint *from = &s->checkpoints->from;
   for (int f = 0; f < s->problem.n_fields; f++) {
     tsl_field *field = &s->problem.fields[f];
-    const size_t bytes = tsl_type_bytes((tsl_type)field->type);
     if (!(field->role & TSL_STATE)) continue;
     if (from->fields[f].shape[0] != field->shape[0]) { /* of one dimension */
       tsl_free(field->data);
       field->data = NULL;
       field->shape[0] = from->fields[f].shape[0];
     }
-    if (field->data == NULL)
-      TSL_TRY(tsl_alloc(tsl_field_count(field), bytes, field->name, &field->data));
-    memcpy(field->data, from->data[f], (size_t)tsl_field_count(field) * bytes);
+    TSL_TRY(tsl_field_allocate(field));
+    memcpy(field->data, from->data[f], (size_t)tsl_field_bytes(field));
   }
   if (s->family->restore != NULL) TSL_TRY(s->family->restore(&s->problem, s->checkpoints->phase));
 done:

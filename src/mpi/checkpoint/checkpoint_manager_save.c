@@ -50,14 +50,10 @@ static void checkpoint_manager_save_put(sink *to, const void *bytes, int64_t n) 
     checkpoint_manager_save_settle(to, tsl_checkpoint_put(to->writer, bytes, n));
 }
 
-static int64_t array_bytes(const tsl_field *field) {
-  return tsl_field_count(field) * (int64_t)tsl_type_bytes((tsl_type)field->type);
-}
-
 /* ---- lists */
 
 static int64_t record_bytes(const tsl_field *field) {
-  return field->shape[1] * field->shape[2] * (int64_t)tsl_type_bytes((tsl_type)field->type);
+  return tsl_field_row(field) * (int64_t)tsl_type_bytes((tsl_type)field->type);
 }
 
 /* The records of a finished unit, from here or from its owner. */
@@ -111,7 +107,7 @@ done:
 static tsl_err count_list(const tsl_session *s, const tsl_phase *phase, int f, int64_t *counts) {
   tsl_err err = TSL_OK;
   const tsl_field *field = &s->problem.fields[f];
-  const int64_t elements = field->shape[1] * field->shape[2];
+  const int64_t elements = tsl_field_row(field);
   for (int64_t u = 0; u < s->units.n; u++) {
     const tsl_list *list = &phase->lists.of[u * s->problem.n_fields + f];
     counts[u] = list->n;
@@ -185,7 +181,7 @@ static void add_fields(const tsl_session *s, sink *to) {
     if (tsl_checkpoints_saves(s->checkpoints, &s->problem.fields[f]) &&
         s->problem.fields[f].data != NULL)
       checkpoint_manager_save_add(to, TSL_BLOCK_DATA, f, s->problem.fields[f].data,
-                                  array_bytes(&s->problem.fields[f]));
+                                  tsl_field_bytes(&s->problem.fields[f]));
 }
 
 static tsl_err begin_file(tsl_session *s, const tsl_out_unit *rows, int64_t n_rows, int next,

@@ -165,21 +165,17 @@ typedef struct probing {
   tsl_figures *figures;
 } probing;
 
-static const tsl_platform *platform_of(const tsl_placement *placement) {
-  return placement->device.kind == TSL_GPU ? &tsl_platform_gpu : &tsl_platform_cpu;
-}
-
 static tsl_err probe_device(tsl_task *task) {
   probing *p = (probing *)task;
-  return platform_of(p->placement)->probe(&p->placement->device, p->figures);
+  return tsl_platform_of(p->placement)->probe(&p->placement->device, p->figures);
 }
 
 static tsl_err probe_run_measure(tsl_session *s, tsl_figures *f) {
   tsl_err err = TSL_OK;
   probing p = {.task.run = probe_device, .placement = s->executor.placement, .figures = f};
-  if (platform_of(p.placement)->probe == NULL)
+  if (tsl_platform_of(p.placement)->probe == NULL)
     TSL_FAIL(TSL_ERR_INPUT, "the platform %s has no probe in this build",
-             platform_of(p.placement)->name);
+             tsl_platform_of(p.placement)->name);
   TSL_TRY(tsl_compute_thread_call(s->executor.thread, &p.task));
 done:
   return err;

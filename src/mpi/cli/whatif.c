@@ -231,10 +231,6 @@ static void forget(tsl_session *far) {
 
 /* ---- what travels and what is held */
 
-static double bytes_of(const tsl_field *field) {
-  return (double)tsl_field_count(field) * (double)tsl_type_bytes((tsl_type)field->type);
-}
-
 static bool reduced(const tsl_field *field) {
   return (field->role & TSL_OUT) != 0 && field->combine != TSL_GATHER && field->combine != TSL_LIST;
 }
@@ -243,7 +239,8 @@ static bool reduced(const tsl_field *field) {
 static double bytes_shared(const tsl_session *far) {
   double bytes = (double)far->problem.params_bytes + (double)sizeof far->problem.fields;
   for (int f = 0; f < far->problem.n_fields; f++)
-    if (far->problem.fields[f].role & TSL_IN) bytes += bytes_of(&far->problem.fields[f]);
+    if (far->problem.fields[f].role & TSL_IN)
+      bytes += (double)tsl_field_bytes(&far->problem.fields[f]);
   return bytes + (double)far->units.n * (double)(sizeof *far->units.list + sizeof(int32_t)) +
          (double)far->size * (double)(sizeof(double) + sizeof *far->use + sizeof(tsl_speed));
 }
@@ -251,7 +248,7 @@ static double bytes_shared(const tsl_session *far) {
 static double bytes_reduced(const tsl_session *far) {
   double bytes = 0;
   for (int f = 0; f < far->problem.n_fields; f++)
-    if (reduced(&far->problem.fields[f])) bytes += bytes_of(&far->problem.fields[f]);
+    if (reduced(&far->problem.fields[f])) bytes += (double)tsl_field_bytes(&far->problem.fields[f]);
   return bytes;
 }
 
@@ -269,8 +266,9 @@ static void tell_memory(const tsl_session *far, tsl_whatif_row *row) {
   double unit = 0;
   for (int f = 0; f < far->problem.n_fields; f++) {
     const tsl_field *field = &far->problem.fields[f];
-    if (field->data != NULL) row->host_bytes += bytes_of(field);
-    if ((field->role & TSL_IN) || reduced(field)) row->device_bytes += bytes_of(field);
+    if (field->data != NULL) row->host_bytes += (double)tsl_field_bytes(field);
+    if ((field->role & TSL_IN) || reduced(field))
+      row->device_bytes += (double)tsl_field_bytes(field);
   }
   row->host_bytes += (double)far->units.n * (double)(sizeof *far->units.list + sizeof(int32_t)) +
                      (double)far->size * (double)(sizeof(double) + sizeof(tsl_speed));

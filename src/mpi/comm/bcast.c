@@ -38,10 +38,6 @@ done:
   return err;
 }
 
-static int64_t field_bytes(const tsl_field *field) {
-  return tsl_field_count(field) * (int64_t)tsl_type_bytes((tsl_type)field->type);
-}
-
 /* Does this rank hold the field's array? */
 static bool held_here(const tsl_field *field, int rank) {
   if (field->role & TSL_IN) return true;
@@ -54,9 +50,7 @@ static tsl_err allocate_fields(tsl_problem *problem, int rank) {
   for (int f = 0; f < problem->n_fields; f++) {
     tsl_field *field = &problem->fields[f];
     if (rank != 0) field->data = NULL; /* the root's pointer came with the table */
-    if (field->data == NULL && held_here(field, rank))
-      TSL_TRY(tsl_alloc(tsl_field_count(field), tsl_type_bytes((tsl_type)field->type), field->name,
-                        &field->data));
+    if (held_here(field, rank)) TSL_TRY(tsl_field_allocate(field));
   }
 done:
   return err;
@@ -72,7 +66,7 @@ static tsl_err share_fields(MPI_Comm comm, tsl_problem *problem, bool all) {
     tsl_field *field = &problem->fields[f];
     field->changes = changes[f];
     if (!(field->role & TSL_IN) || (!all && field->shared == field->changes)) continue;
-    TSL_TRY(tsl_bcast_bytes(comm, field->data, field_bytes(field)));
+    TSL_TRY(tsl_bcast_bytes(comm, field->data, tsl_field_bytes(field)));
     field->shared = field->changes;
   }
 done:

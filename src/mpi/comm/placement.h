@@ -36,4 +36,9 @@ typedef struct tsl_placement {
   tsl_device device;     /**< threads, memory_limit and host_limit filled in */
 } tsl_placement;
 
+/** Where a rank's backend comes from. */
+static inline const tsl_platform *tsl_platform_of(const tsl_placement *placement) {
+  return placement->device.kind == TSL_GPU ? &tsl_platform_gpu : &tsl_platform_cpu;
+}
+
 #endif

@@ -97,13 +97,9 @@ done:
 
 /* ---- lists */
 
-static int64_t record_elements(const tsl_field *field) {
-  return field->shape[1] * field->shape[2];
-}
-
 static tsl_err append(tsl_phase *phase, tsl_field *field, const void *records, int64_t n) {
   tsl_err err = TSL_OK;
-  if (tsl_first_bad(field, records, n * record_elements(field)) >= 0)
+  if (tsl_first_bad(field, records, n * tsl_field_row(field)) >= 0)
     TSL_FAIL(TSL_ERR_NUMERIC, "field '%s': %s in a record", field->name, tsl_bad_word(field));
   if (n > 0 && phase->out != NULL) TSL_TRY(tsl_out_append(phase->out, field, records, n));
   field->shape[0] += n;
@@ -113,7 +109,7 @@ done:
 
 static tsl_err send_list(MPI_Comm comm, const tsl_field *field, const tsl_list *list) {
   tsl_err err = TSL_OK;
-  const int64_t n = list->n * record_elements(field);
+  const int64_t n = list->n * tsl_field_row(field);
   const size_t element = tsl_type_bytes((tsl_type)field->type);
   TSL_MPI(MPI_Send(&list->n, 1, MPI_INT64_T, 0, TAG_COUNT, comm));
   for (int64_t at = 0; at < n; at += PIECE)
@@ -129,7 +125,7 @@ static tsl_err receive_list(MPI_Comm comm, int source, const tsl_field *field, t
   const size_t element = tsl_type_bytes((tsl_type)field->type);
   int64_t n = 0;
   TSL_MPI(MPI_Recv(&list->n, 1, MPI_INT64_T, source, TAG_COUNT, comm, MPI_STATUS_IGNORE));
-  n = list->n * record_elements(field);
+  n = list->n * tsl_field_row(field);
   list->data = malloc((size_t)n * element + 1);
   if (list->data == NULL) TSL_FAIL(TSL_ERR_MEMORY, "field '%s': no memory for a list", field->name);
   for (int64_t at = 0; at < n; at += PIECE)

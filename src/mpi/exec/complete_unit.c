@@ -30,7 +30,7 @@ tsl_err tsl_complete_restore_lists(tsl_phase *phase, int f, const uint8_t *only,
                                    const int64_t *counts, const char *records) {
   tsl_err err = TSL_OK;
   const tsl_field *field = &phase->problem->fields[f];
-  const int64_t record = field->shape[1] * field->shape[2] * (int64_t)tsl_type_bytes(field->type);
+  const int64_t record = tsl_field_row(field) * (int64_t)tsl_type_bytes(field->type);
   for (int64_t u = 0; u < phase->plan->n_units; u++) {
     tsl_list *list = &phase->lists.of[u * phase->problem->n_fields + f];
     const size_t bytes = (size_t)(counts[u] * record);
@@ -52,7 +52,7 @@ static tsl_err keep_lists(tsl_phase *phase, const tsl_unit *unit, tsl_part *part
   char have[24], cap[24];
   for (int f = 0; f < phase->problem->n_fields; f++) {
     const tsl_field *field = &phase->problem->fields[f];
-    const int64_t record = field->shape[1] * field->shape[2] * (int64_t)tsl_type_bytes(field->type);
+    const int64_t record = tsl_field_row(field) * (int64_t)tsl_type_bytes(field->type);
     if (!(field->role & TSL_OUT) || field->combine != TSL_LIST) continue;
     phase->lists.bytes += part->list[f].n * record;
     phase->lists.of[unit->id * phase->problem->n_fields + f] = part->list[f];

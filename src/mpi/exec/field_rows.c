@@ -37,13 +37,9 @@ done:
   return err;
 }
 
-static int64_t row_count(const tsl_field *field) {
-  return field->shape[1] * field->shape[2];
-}
-
 /* Where row lo of a field held in memory begins, and the bytes up to row hi. */
 static char *rows_in_memory(const tsl_field *field, int64_t lo, int64_t hi, size_t *bytes) {
-  const size_t row = (size_t)row_count(field) * tsl_type_bytes((tsl_type)field->type);
+  const size_t row = (size_t)tsl_field_row(field) * tsl_type_bytes((tsl_type)field->type);
   *bytes = (size_t)(hi - lo) * row;
   return (char *)field->data + (size_t)lo * row;
 }
@@ -70,7 +66,7 @@ static tsl_err write_rows(void *arg, int f, int64_t lo, int64_t hi, const void *
   const tsl_field *field = NULL;
   size_t bytes = 0;
   TSL_TRY(field_rows_find(state->problem, f, lo, hi, false, &field));
-  if (tsl_first_bad(field, rows, (hi - lo) * row_count(field)) >= 0)
+  if (tsl_first_bad(field, rows, (hi - lo) * tsl_field_row(field)) >= 0)
     TSL_FAIL(TSL_ERR_NUMERIC, "field '%s': %s in rows %lld to %lld", field->name,
              tsl_bad_word(field), (long long)lo, (long long)hi - 1);
   if (field->stream)
@@ -93,7 +89,7 @@ static tsl_err append_records(void *arg, int f, const void *records, int64_t n) 
   if (!(field->role & TSL_OUT) || field->combine != TSL_LIST || n < 0)
     TSL_FAIL(TSL_ERR_INTERNAL, "store: %lld records for field '%s', which is no LIST result",
              (long long)n, field->name);
-  if (tsl_first_bad(field, records, n * row_count(field)) >= 0)
+  if (tsl_first_bad(field, records, n * tsl_field_row(field)) >= 0)
     TSL_FAIL(TSL_ERR_NUMERIC, "field '%s': %s in a record", field->name, tsl_bad_word(field));
   TSL_TRY(tsl_out_append(state->out, field, records, n));
   field->shape[0] += n;

@@ -5,6 +5,7 @@
 #include "calibrate.h"
 #include "collective_error.h"
 #include "heartbeat.h"
+#include "new_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -25,16 +26,6 @@ bool tsl_out_in_place(const tsl_out *out) {
 
 /* ------------------------------------------------------------------- copies */
 
-static bool write_all(int fd, const char *bytes, ssize_t n) {
-  while (n > 0) {
-    const ssize_t done = write(fd, bytes, (size_t)n);
-    if (done < 0 && errno == EINTR) continue;
-    if (done <= 0) return false;
-    bytes += done, n -= done;
-  }
-  return true;
-}
-
 /* All bytes of a file, whose offset is not used. @return 0, or errno */
 static int copy_bytes(int from, int to) {
   void *room = NULL;
@@ -44,7 +35,7 @@ static int copy_bytes(int from, int to) {
   while (got != 0) {
     got = pread(from, room, CHUNK, at);
     if (got < 0 && errno == EINTR) continue;
-    if (got < 0 || !write_all(to, room, got)) break;
+    if (got < 0 || !tsl_write_all(to, room, got)) break;
     at += got;
   }
   const int why = got != 0 || fsync(to) != 0 ? errno : 0;

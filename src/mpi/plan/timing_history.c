@@ -6,9 +6,9 @@
 #include <string.h>
 
 static const double KEEP = 0.5;       /* weight of what was known before */
-static const double AT_ONCE = 0.5;    /* of what was known: less replaces it */
-static const double SUDDEN = 2;       /* a unit's first time on a rank counts for no more times what
-                                         was expected */
+static const double SUDDEN = 2;       /* less by this factor replaces what was known; a unit's
+                                         first time on a rank counts for no more than so many times
+                                         what was expected */
 static const double MOST_FIRST = 1e3; /* a first run is no more times longer than this */
 static const double LONGEST[] = {0, 2, 1.5, 1.25, 1.125, 1}; /* tried until moves pay */
 
@@ -83,7 +83,7 @@ static void clear_sums(tsl_timing_history *l) {
 
 /* Nothing makes a run faster than it can be: less is believed at once. */
 static double smooth(double known, double now) {
-  return now < AT_ONCE * known ? now : KEEP * known + (1 - KEEP) * now;
+  return SUDDEN * now < known ? now : KEEP * known + (1 - KEEP) * now;
 }
 
 /* A unit that runs a second time on a rank tells what its first run took more. */

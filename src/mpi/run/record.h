@@ -46,10 +46,11 @@ typedef struct tsl_record {
   int64_t n_last;
   tsl_share_line *lines;                 /**< [n_ranks] sums over the phases */
   tsl_balance balance;                   /**< likewise */
-  double items, items_static;            /**< of all phases; of units that were dealt before them */
+  double items;                          /**< of all phases */
   tsl_phase_line *phases;                /**< [n_phases] */
   tsl_phase_time *times;                 /**< [n_times] */
   int64_t n_phases, n_times, n_detailed; /**< n_detailed: phases that times has */
+  int64_t room_phases, room_times;       /**< lines that there is memory for (tsl_grow) */
   double expected;       /**< s that the phase to come takes as others have shown; 0: not known */
   tsl_worker_note *told; /**< [n_told] of ranks that did without something (worker_notes.h) */
   int64_t n_told;

@@ -2,7 +2,6 @@
 #include "record.h"
 
 #include <math.h>
-#include <string.h>
 
 /* ---- sums */
 
@@ -52,29 +51,12 @@ static void add_sums(const tsl_session *s, const tsl_share_line *lines, const ts
 
 /* ---- tables */
 
-/* Grow an array by doubling. */
-static tsl_err record_phases_make_room(void **rows, int64_t n, int64_t more, size_t bytes) {
-  tsl_err err = TSL_OK;
-  void *larger = NULL;
-  int64_t room = 16, wanted = 16;
-  while (room < n) room *= 2; /* what n rows have */
-  while (wanted < n + more) wanted *= 2;
-  if (*rows != NULL && wanted == room) goto done;
-  TSL_TRY(tsl_alloc(wanted, bytes, "phase report", &larger));
-  if (*rows != NULL && n > 0) memcpy(larger, *rows, (size_t)n * bytes);
-  tsl_free(*rows);
-  *rows = larger;
-done:
-  return err;
-}
-
 static tsl_err add_phase(const tsl_session *s, const tsl_phase *phase, const tsl_share_line *lines,
                          const tsl_balance *balance, tsl_record *record) {
   tsl_err err = TSL_OK;
   double most = 0, sum = 0;
-  void *rows = record->phases;
-  TSL_TRY(record_phases_make_room(&rows, record->n_phases, 1, sizeof *record->phases));
-  record->phases = rows;
+  TSL_TRY(tsl_grow((void **)&record->phases, record->n_phases, 1, &record->room_phases,
+                   sizeof *record->phases, "phase report"));
   for (int r = 0; r < s->size; r++) most = fmax(most, lines[r].busy), sum += lines[r].busy;
   record->phases[record->n_phases++] = (tsl_phase_line){
       .phase = phase->index,
@@ -96,12 +78,11 @@ static tsl_err add_times(const tsl_session *s, const tsl_phase *phase, tsl_recor
   const int n_kinds = s->family->n_kinds;
   const int64_t most = (int64_t)s->size * n_kinds;
   tsl_phase_time *all = NULL;
-  void *room = record->times;
   if (record->n_detailed + 1 < record->n_phases || record->n_times + most > TSL_PHASE_TIMES)
     return TSL_OK;
   TSL_TRY(tsl_alloc(most, sizeof *all, "phase report", (void **)&all));
-  TSL_TRY(record_phases_make_room(&room, record->n_times, most, sizeof *record->times));
-  record->times = room;
+  TSL_TRY(tsl_grow((void **)&record->times, record->n_times, most, &record->room_times,
+                   sizeof *record->times, "phase report"));
   for (int64_t k = 0; k < record->n_last; k++) {
     const tsl_out_unit *row = &record->last[k];
     if (row->owner < 0) continue;

@@ -2,6 +2,7 @@
 #include "report.h"
 
 #include "checkpoint_manager.h"
+#include "exclude_slow_ranks.h"
 #include "plan.h"
 #include "text.h"
 #include "version.h"
@@ -9,7 +10,6 @@
 #include <math.h>
 #include <string.h>
 
-static const double HINT_ABOVE = 0.05;
 static const double HINT_SECONDS = 0.1; /* shorter runs are not worth a hint */
 
 void tsl_report_head(const tsl_session *s, FILE *file) {
@@ -152,14 +152,14 @@ static bool streams(const tsl_problem *problem) {
 }
 
 static void hint(const tsl_session *s, const tsl_balance *b, FILE *file) {
-  if (b->waiting <= HINT_ABOVE || b->wall < HINT_SECONDS) return;
+  if (b->waiting <= TSL_REST_ABOVE || b->wall < HINT_SECONDS) return;
   if (s->units.n < 16 * s->size)
     fprintf(file,
             "hint: only %lld units for %d ranks; a larger problem or --set run.units=%d helps\n",
             (long long)s->units.n, s->size, 64 * s->size);
   else if (s->family->shape == TSL_WAVE)
     fprintf(file, "hint: tiles wait for one another; a larger problem or fewer ranks helps\n");
-  else if (s->size > 1 && b->imbalance > HINT_ABOVE)
+  else if (s->size > 1 && b->imbalance > TSL_REST_ABOVE)
     fprintf(file, "hint: the prediction missed; try --set run.calibrate=always%s\n",
             s->run.dynamic < 1 ? " or run.dynamic=1" : "");
   else if (streams(&s->problem))

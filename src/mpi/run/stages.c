@@ -129,17 +129,13 @@ done:
 
 /* ---- machine */
 
-static const tsl_platform *platform_of(const tsl_placement *placement) {
-  return placement->device.kind == TSL_GPU ? &tsl_platform_gpu : &tsl_platform_cpu;
-}
-
 /* First thing on the compute thread: its cores, its device. */
 static tsl_err prepare_hand(const void *arg) {
   tsl_err err = TSL_OK;
   const tsl_placement *placement = arg;
   tsl_device device = placement->device; /* its memory was looked at when the rank was placed */
   TSL_TRY(tsl_bind_thread(placement));
-  TSL_TRY(platform_of(placement)->select(&device));
+  TSL_TRY(tsl_platform_of(placement)->select(&device));
 done:
   return err;
 }
@@ -182,7 +178,7 @@ done:
 /* The family's dense algebra on the root goes to the root's card, if it has one. */
 static void open_algebra(const tsl_session *s) {
   const tsl_placement *mine = s->executor.placement;
-  const tsl_platform *platform = platform_of(mine);
+  const tsl_platform *platform = tsl_platform_of(mine);
   if (platform->linalg != NULL) tsl_linalg_open(platform->linalg(&mine->device));
 }
 
@@ -221,7 +217,7 @@ static tsl_err prepare_platform(tsl_session *s, const tsl_platform *platform) {
   if (backend == NULL || backend->prepare == NULL) return TSL_OK;
   TSL_TRY(tsl_alloc(s->size, sizeof *devices, "devices", (void **)&devices));
   for (int r = 0; r < s->size; r++)
-    if (platform_of(&s->placements[r]) == platform) devices[n++] = s->placements[r].device;
+    if (tsl_platform_of(&s->placements[r]) == platform) devices[n++] = s->placements[r].device;
   if (n > 0) TSL_TRY(backend->prepare(&s->problem, devices, n));
 done:
   tsl_free(devices);
@@ -245,7 +241,7 @@ done:
 /* A run goes on from a checkpoint where it was. */
 static bool has_shortcut(const tsl_session *s) {
   const tsl_backend *backend =
-      tsl_backend_find(platform_of(s->executor.placement), s->family->name);
+      tsl_backend_find(tsl_platform_of(s->executor.placement), s->family->name);
   return s->options->restart == NULL && backend != NULL && backend->shortcut != NULL;
 }
 
@@ -275,7 +271,8 @@ static int64_t wanted_units(const tsl_session *s) {
 }
 
 double tsl_session_pipeline_fill(const tsl_session *s, int rank, bool *overlaps) {
-  const tsl_backend *backend = tsl_backend_find(platform_of(&s->placements[rank]), s->family->name);
+  const tsl_backend *backend =
+      tsl_backend_find(tsl_platform_of(&s->placements[rank]), s->family->name);
   *overlaps = false;
   if (backend == NULL || backend->pipeline_fill == NULL) return 0;
   return backend->pipeline_fill(&s->problem, &s->placements[rank].device, s->size, overlaps);
@@ -371,7 +368,7 @@ static tsl_err close_worker(tsl_task *task) {
 static tsl_err open_backend(tsl_session *s) {
   tsl_err err = TSL_OK;
   opening o = {.task.run = open_worker, .executor = &s->executor};
-  const tsl_platform *platform = platform_of(s->executor.placement);
+  const tsl_platform *platform = tsl_platform_of(s->executor.placement);
   s->executor.problem = &s->problem;
   s->executor.backend = tsl_backend_find(platform, s->family->name);
   if (s->executor.backend == NULL)
@@ -452,8 +449,7 @@ int64_t tsl_session_output_bytes(const tsl_session *s) {
   int64_t bytes = 0;
   for (int f = 0; f < s->problem.n_fields; f++) {
     const tsl_field *field = &s->problem.fields[f];
-    if ((field->role & TSL_OUT) && !field->hidden)
-      bytes += tsl_field_count(field) * (int64_t)tsl_type_bytes((tsl_type)field->type);
+    if ((field->role & TSL_OUT) && !field->hidden) bytes += tsl_field_bytes(field);
   }
   return bytes;
 }

@@ -143,8 +143,6 @@ done:
 
 /* ---- who takes part */
 
-enum { FINER = 4 }; /* times, where the unit of a slow rank would be long */
-
 /* Stages of strips, whose number bounds what one more rank is worth; 0: no strips. */
 static int64_t strip_stages(const tsl_session *s) {
   int64_t most_lane = 0;
@@ -177,7 +175,7 @@ static tsl_err judge_ranks(tsl_session *s) {
                               .like = like,
                               .bytes = (double)tsl_session_output_bytes(s),
                               .stages = strip_stages(s),
-                              .cut_last = can_be_finer(s) ? FINER : 1};
+                              .cut_last = can_be_finer(s) ? TSL_USEFUL_PEERS : 1};
   tsl_select_ranks(&ask, s->use);
   for (int r = 0; r < s->size && all; r++) s->use[r].takes_part = 1;
 done:
@@ -241,10 +239,11 @@ done:
   return err;
 }
 
-/* The cost model holds for units of any size; who takes part is judged once. */
+/* The cost model holds for units of any size; who takes part is judged once. The unit of a slow
+ * rank then takes what one of the others took. */
 static tsl_err cut_finer(tsl_session *s) {
   tsl_err err = TSL_OK;
-  s->finer = FINER;
+  s->finer = (int64_t)TSL_USEFUL_PEERS;
   TSL_TRY(tsl_session_units(s));
   TSL_COLLECTIVE_TRY(s->comm, tsl_checkpoints_recut(s));
 done:

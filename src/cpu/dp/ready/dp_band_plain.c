@@ -174,11 +174,6 @@ static void close_tile(plain_tile *t) {
   TSL_FREE_ALL(t->columns, t->gaps, t->best);
 }
 
-static bool dp_band_plain_better(const int64_t x[3], const int64_t y[3]) {
-  if (x[0] != y[0]) return x[0] > y[0];
-  return x[1] < y[1] || (x[1] == y[1] && x[2] < y[2]);
-}
-
 /** The corner is the value left of the last row now; the best cell is among the strips'. */
 static void finish_tile(plain_tile *t, void *right) {
   plain_band *e = t->band;
@@ -186,7 +181,7 @@ static void finish_tile(plain_tile *t, void *right) {
   const int64_t bytes = dp_band_plain_value_bytes(e);
   memcpy(e->h, (const char *)t->left + t->rows * bytes, (size_t)bytes);
   for (int64_t s = 0; s < t->strips; s++)
-    if (t->best[s][0] > 0 && dp_band_plain_better(t->best[s], e->best))
+    if (t->best[s][0] > 0 && dp_best_better(t->best[s], e->best))
       memcpy(e->best, t->best[s], sizeof e->best);
   if (right != NULL) right_edge(e, t->rows, t->columns[last], t->gaps[last], right);
 }

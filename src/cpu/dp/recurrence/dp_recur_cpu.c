@@ -54,14 +54,8 @@ done:
 
 static tsl_err load_code(dp_recur_cpu *r, const tsl_problem *problem, const tsl_device *device) {
   tsl_err err = TSL_OK;
-  const void *bytes = NULL;
-  int64_t n = 0;
   if (!needs_code(problem)) return TSL_OK;
-  TSL_TRY(lang_objects_find(problem, "code_cpu", device->capability, &bytes, &n));
-  if (bytes == NULL)
-    TSL_FAIL(TSL_ERR_INTERNAL, "dp: nothing was compiled for x86-64 level %d",
-             (int)device->capability);
-  TSL_TRY(lang_object_load(bytes, n, &r->object));
+  TSL_TRY(lang_cpu_load(problem, device, &r->object));
   TSL_TRY(find_functions(r));
 done:
   return err;

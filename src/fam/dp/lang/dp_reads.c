@@ -32,26 +32,17 @@ done:
   return err;
 }
 
-/** The branch taken, or both where the condition depends on values. */
-static tsl_err visit_cond(const visitor *v, const lang_expr *x, int32_t node) {
+/** What is computed of a choice, `and` or `or`; all of it where the condition depends on values. */
+static tsl_err visit_choice(const visitor *v, const lang_expr *x, int32_t node) {
   tsl_err err = TSL_OK;
-  const int32_t condition = x->nodes[node].first;
+  const int32_t condition = x->nodes[node].first, op = x->nodes[node].op;
   dp_value truth = {0};
   if (x->nodes[condition].reads != 0) return visit_children(v, x, node);
   TSL_TRY(dp_evaluate(v->eval, x, condition, &truth));
-  TSL_TRY(visit_node(v, x, lang_child(x, node, truth.whole != 0 ? 1 : 2)));
-done:
-  return err;
-}
-
-static tsl_err visit_logic(const visitor *v, const lang_expr *x, int32_t node) {
-  tsl_err err = TSL_OK;
-  const int32_t left = x->nodes[node].first;
-  dp_value truth = {0};
-  if (x->nodes[left].reads != 0) return visit_children(v, x, node);
-  TSL_TRY(dp_evaluate(v->eval, x, left, &truth));
-  if ((truth.whole != 0) == (x->nodes[node].op == LANG_OP_AND))
-    TSL_TRY(visit_node(v, x, x->nodes[left].next));
+  if (op == LANG_OP_COND)
+    TSL_TRY(visit_node(v, x, lang_child(x, node, truth.whole != 0 ? 1 : 2)));
+  else if ((truth.whole != 0) == (op == LANG_OP_AND))
+    TSL_TRY(visit_node(v, x, x->nodes[condition].next));
 done:
   return err;
 }
@@ -86,10 +77,9 @@ static tsl_err visit_node(const visitor *v, const lang_expr *x, int32_t node) {
   case LANG_OP_TABLE:
     return visit_table(v, x, node);
   case LANG_OP_COND:
-    return visit_cond(v, x, node);
   case LANG_OP_AND:
   case LANG_OP_OR:
-    return visit_logic(v, x, node);
+    return visit_choice(v, x, node);
   default:
     return visit_children(v, x, node);
   }

@@ -1,30 +1,24 @@
 /* Trajectories: which reader a file has. */
 #include "trajectory.h"
 
+#include "file_name.h"
 #include "table_range.h"
 
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
 struct trajectory_reader {
   int32_t format;
   void *state;
 };
 
-bool trajectory_ends_in(const char *path, const char *ending) {
-  const size_t n = strlen(path), m = strlen(ending);
-  return n > m && strcasecmp(path + n - m, ending) == 0;
-}
-
 tsl_err trajectory_scan(const char *path, trajectory *t) {
   static const char *const others[] = {".xtc", ".trr", ".dcd", ".pdb", ".gro", ".nc", ".lammpstrj"};
   tsl_err err = TSL_OK;
   bool known = false;
   *t = (trajectory){.format = TRAJECTORY_LIBRARY};
-  for (size_t k = 0; k < sizeof others / sizeof *others; k++)
-    known |= trajectory_ends_in(path, others[k]);
-  if (trajectory_ends_in(path, ".xyz") || trajectory_ends_in(path, ".extxyz")) {
+  for (size_t k = 0; k < sizeof others / sizeof *others; k++) known |= tsl_ends_in(path, others[k]);
+  if (tsl_ends_in(path, ".xyz") || tsl_ends_in(path, ".extxyz")) {
     t->format = TRAJECTORY_XYZ;
     TSL_TRY(trajectory_xyz_scan(path, t));
   } else if (known) {

@@ -121,9 +121,6 @@ typedef struct trajectory_end {
  */
 tsl_err trajectory_end_find(const char *path, trajectory_end *end);
 
-/** Has a file's name this ending, in whatever case? */
-bool trajectory_ends_in(const char *path, const char *ending);
-
 tsl_err trajectory_library_scan(const char *path, trajectory *t);
 tsl_err trajectory_library_open(const char *path, void **state);
 void trajectory_library_close(void *state);

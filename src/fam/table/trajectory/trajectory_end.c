@@ -1,11 +1,11 @@
 /* How the files of other formats end: libchemfiles drops a frame that is cut off without a word. */
 #include "trajectory.h"
 
+#include "file_name.h"
 #include "table_read.h"
 
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 #include <unistd.h>
 
 /** A file whose numbers are looked at. */
@@ -303,7 +303,7 @@ tsl_err trajectory_end_find(const char *path, trajectory_end *end) {
   source s = {.path = path};
   int format = DCD;
   *end = (trajectory_end){.whole = -1, .atoms = -1, .ended = true};
-  while (format < OTHER && !trajectory_ends_in(path, endings[format])) format++;
+  while (format < OTHER && !tsl_ends_in(path, endings[format])) format++;
   if (format == OTHER) goto done;
   TSL_TRY(table_file_open(path, &s.file, &s.bytes));
   if (format == DCD) TSL_TRY(find_dcd(&s, end));

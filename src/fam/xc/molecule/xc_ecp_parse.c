@@ -1,10 +1,11 @@
 /* Effective core potentials in NWChem and Gaussian94 texts of basis sets. */
 #include "xc_basis_own.h"
 
+#include "file_name.h"
+
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
 static const char letters[] = "spdfgh";
 
@@ -125,8 +126,7 @@ done:
 bool xc_ecp_begins_gaussian(const xc_words *words) {
   char shown[48];
   (void)xc_word_shown(words, 0, shown);
-  const size_t n = strlen(shown);
-  return n > 4 && strcasecmp(shown + n - 4, "-ecp") == 0;
+  return tsl_ends_in(shown, "-ecp");
 }
 
 tsl_err xc_ecp_parse_gaussian(table_lines *lines, const xc_words *head, int32_t z, xc_set *set) {

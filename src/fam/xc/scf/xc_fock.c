@@ -219,12 +219,6 @@ static void keep_quartet(xc_engine *engine, const xc_shell_pair *p, const xc_she
     memset(kept, 0, (size_t)size * sizeof *v);
 }
 
-/* Highest degree of a pair's shells. */
-static int degree_of(const xc_fock *fock, const xc_shell_pair *p) {
-  const int a = fock->basis->shells[p->a].l, b = fock->basis->shells[p->b].l;
-  return a > b ? a : b;
-}
-
 void xc_fock_pair(xc_engine *quartets, const xc_fock *fock, int64_t pair, double *kept,
                   bool filled) {
   const xc_shell_pair *p = &fock->pairs->list[pair];
@@ -232,7 +226,7 @@ void xc_fock_pair(xc_engine *quartets, const xc_fock *fock, int64_t pair, double
     const double bound = p->bound * q->bound;
     const bool stays = kept != NULL && bound >= fock->threshold;
     if (!stays && bound * fock->most < fock->threshold) break; /* and so are all that follow */
-    if (degree_of(fock, p) < fock->least && degree_of(fock, q) < fock->least) continue;
+    if (xc_fock_leaves(fock, p, q)) continue;
     const bool needed = bound * density_bound(fock, p, q) >= fock->threshold;
     const double *v = kept;
     if (stays) {

@@ -51,6 +51,14 @@ typedef struct xc_fock {
   double *exchange[2];   /**< added to */
 } xc_fock;
 
+/** Are all shells of a quartet of lower degree than `least`? */
+static inline bool xc_fock_leaves(const xc_fock *fock, const xc_shell_pair *p,
+                                  const xc_shell_pair *q) {
+  const xc_shell *s = fock->basis->shells;
+  return s[p->a].l < fock->least && s[p->b].l < fock->least && s[q->a].l < fock->least &&
+         s[q->b].l < fock->least;
+}
+
 /** Set fock's largest, whose memory that is from now on, and most, of all its densities.
  *  @param[out] largest  [n_shells][n_shells] */
 void xc_fock_largest(xc_fock *fock, double *largest);

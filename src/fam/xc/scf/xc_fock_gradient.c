@@ -77,12 +77,6 @@ static double product_bound(const xc_fock *fock, const xc_shell_pair *p, const x
   return most;
 }
 
-/* The higher degree of a pair's shells. */
-static int degree_of(const xc_fock *fock, const xc_shell_pair *pair) {
-  const int a = fock->basis->shells[pair->a].l, b = fock->basis->shells[pair->b].l;
-  return a > b ? a : b;
-}
-
 void xc_fock_gradient(xc_engine *quartets, const xc_fock *fock, double share, int64_t lo,
                       int64_t hi, double (*gradient)[3]) {
   const xc_shell_pair *list = fock->pairs->list;
@@ -91,8 +85,7 @@ void xc_fock_gradient(xc_engine *quartets, const xc_fock *fock, double share, in
     for (int64_t q = 0; q <= p; q++) {
       const double bound = list[p].bound * list[q].bound;
       if (bound * most * most < fock->threshold) break; /* and so are all that follow */
-      if (degree_of(fock, &list[p]) < fock->least && degree_of(fock, &list[q]) < fock->least)
-        continue;
+      if (xc_fock_leaves(fock, &list[p], &list[q])) continue;
       if (bound * product_bound(fock, &list[p], &list[q]) >= fock->threshold)
         do_quartet(quartets, fock, share, &list[p], &list[q], gradient);
     }

@@ -2,6 +2,7 @@
  * on it. LAPACKE's failures become TSL_ERR_NUMERIC or TSL_ERR_MEMORY. */
 #include "xc_matrix.h"
 
+#include "integers.h"
 #include "linalg.h"
 #include "memory.h"
 #include "parallel.h"
@@ -131,14 +132,10 @@ static void multiply_on_host(const tsl_linalg_product *p) {
               p->keep, p->c, (int)p->n);
 }
 
-static int64_t larger(int64_t a, int64_t b) {
-  return a > b ? a : b;
-}
-
 static tsl_err multiply(const tsl_linalg_product *p) {
   tsl_err err = TSL_OK;
   const double m = (double)p->m, n = (double)p->n, k = (double)p->k;
-  const tsl_linalg_region region = {.order = larger(larger(p->m, p->n), p->k),
+  const tsl_linalg_region region = {.order = tsl_max(tsl_max(p->m, p->n), p->k),
                                     .matrices = 3,
                                     .moved = m * k + k * n + m * n * (p->keep != 0 ? 2 : 1),
                                     .operations = 2 * m * n * k};

@@ -73,9 +73,7 @@ static tsl_err upload_scores(dp_affine *b, const letters_scores *s) {
     for (int y = 0; y < letters; y++) table[x * (letters + 1) + y] = s->s[x][y];
     table[x * (letters + 1) + letters] = DP_MINUS_INFINITY / 2;
   }
-  TSL_TRY(tsl_gpu_reserve(&b->card->memory, &b->scores, 4 * letters * (letters + 1), "scores"));
-  TSL_CUDA_TRY(cudaMemcpyAsync(b->scores.data, table, (size_t)(4 * letters * (letters + 1)),
-                               cudaMemcpyDefault, b->card->stream));
+  TSL_TRY(tsl_gpu_upload(b->card, &b->scores, table, 4 * letters * (letters + 1), "scores"));
   TSL_TRY(dp_card_wait(b->card));
 done:
   tsl_free(table);

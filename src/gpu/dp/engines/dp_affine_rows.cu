@@ -30,18 +30,14 @@ tsl_err dp_affine_row_get(dp_affine *b, int32_t *h, int32_t *f) {
   const size_t bytes = (size_t)(4 * b->m);
   TSL_CUDA_TRY(
       cudaMemcpyAsync(h, b->sets[b->now].h.data, bytes, cudaMemcpyDefault, b->card->stream));
-  TSL_CUDA_TRY(
-      cudaMemcpyAsync(f, b->sets[b->now].f.data, bytes, cudaMemcpyDefault, b->card->stream));
-  TSL_TRY(dp_card_wait(b->card));
+  TSL_TRY(tsl_gpu_copy(b->card, f, b->sets[b->now].f.data, bytes));
 done:
   return err;
 }
 
 static tsl_err flags_get(dp_affine *b, dp_affine_flags *flags) {
   tsl_err err = TSL_OK;
-  TSL_CUDA_TRY(
-      cudaMemcpyAsync(flags, b->flags.data, sizeof *flags, cudaMemcpyDefault, b->card->stream));
-  TSL_TRY(dp_card_wait(b->card));
+  TSL_TRY(tsl_gpu_copy(b->card, flags, b->flags.data, sizeof *flags));
 done:
   return err;
 }
@@ -69,8 +65,7 @@ static tsl_err last_cell(dp_affine *b, dp_best *best) {
   int32_t h = 0;
   const int32_t *place = b->m > 0 ? (const int32_t *)b->sets[b->now].h.data + b->m - 1
                                   : (const int32_t *)b->own[b->last].edge.data + 2 * b->edge_rows;
-  TSL_CUDA_TRY(cudaMemcpyAsync(&h, place, 4, cudaMemcpyDefault, b->card->stream));
-  TSL_TRY(dp_card_wait(b->card));
+  TSL_TRY(tsl_gpu_copy(b->card, &h, place, 4));
   best->score = h;
   best->row = b->row;
   best->column = b->m;
@@ -85,9 +80,7 @@ tsl_err dp_affine_best(dp_affine *b, dp_best *best) {
   *best = dp_best{};
   if (!b->local) return last_cell(b, best);
   TSL_TRY(tsl_alloc(grains, sizeof *list, "best cells", (void **)&list));
-  TSL_CUDA_TRY(cudaMemcpyAsync(list, b->sets[b->now].best.data, sizeof *list * (size_t)grains,
-                               cudaMemcpyDefault, b->card->stream));
-  TSL_TRY(dp_card_wait(b->card));
+  TSL_TRY(tsl_gpu_copy(b->card, list, b->sets[b->now].best.data, sizeof *list * (size_t)grains));
   for (int64_t g = 0; g < grains; g++) {
     const dp_best *x = &list[g];
     const bool sooner = x->row < best->row || (x->row == best->row && x->column < best->column);

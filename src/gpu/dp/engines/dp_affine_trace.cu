@@ -107,9 +107,7 @@ tsl_err dp_affine_trace_host(dp_affine *b, dp_place *place, uint8_t *steps, int6
   uint32_t *history = NULL;
   TSL_TRY(check_place(b, place, room));
   TSL_TRY(tsl_alloc(bytes, 1, "directions of a tile", (void **)&history));
-  TSL_CUDA_TRY(
-      cudaMemcpyAsync(history, b->history.data, (size_t)bytes, cudaMemcpyDefault, b->card->stream));
-  TSL_TRY(dp_card_wait(b->card));
+  TSL_TRY(tsl_gpu_copy(b->card, history, b->history.data, bytes));
   args.history = history;
   args.steps = b->kept_steps;
   args.lag = b->kept_lag;

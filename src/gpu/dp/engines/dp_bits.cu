@@ -260,8 +260,7 @@ tsl_err dp_bits_sum(dp_bits *b, int64_t *sum) {
   TSL_TRY(dp_card_reset(b->card));
   TSL_LAUNCH(sum_kernel, dim3(64), 256, 0, b->card->stream, (const uint32_t *)b->state.data,
              dp_bits_row_words(b->m), b->stride, b->parts, b->m, place);
-  TSL_CUDA_TRY(cudaMemcpyAsync(sum, place, 8, cudaMemcpyDefault, b->card->stream));
-  TSL_TRY(dp_card_wait(b->card));
+  TSL_TRY(tsl_gpu_copy(b->card, sum, place, 8));
 done:
   return err;
 }

@@ -141,8 +141,7 @@ tsl_err dp_bits_trace(dp_bits *b, int64_t *row, int64_t *column, dp_pair *pairs,
   args.pairs = (dp_pair *)b->pairs.data;
   args.result = (long long *)result;
   TSL_LAUNCH(trace_kernel, dim3(1), DP_WARP, 0, b->card->stream, args);
-  TSL_CUDA_TRY(cudaMemcpyAsync(place, result, sizeof place, cudaMemcpyDefault, b->card->stream));
-  TSL_TRY(dp_card_wait(b->card));
+  TSL_TRY(tsl_gpu_copy(b->card, place, result, sizeof place));
   TSL_CUDA_TRY(
       cudaMemcpy(pairs, b->pairs.data, (size_t)place[2] * sizeof(dp_pair), cudaMemcpyDefault));
   *row = place[0];
@@ -184,9 +183,7 @@ tsl_err dp_bits_trace_host(dp_bits *b, int64_t *row, int64_t *column, dp_pair *p
   TSL_TRY(tsl_alloc(row_bytes, 1, "row above a tile", (void **)&above));
   TSL_CUDA_TRY(
       cudaMemcpyAsync(history, b->history.data, (size_t)bytes, cudaMemcpyDefault, b->card->stream));
-  TSL_CUDA_TRY(
-      cudaMemcpyAsync(above, b->above.data, (size_t)row_bytes, cudaMemcpyDefault, b->card->stream));
-  TSL_TRY(dp_card_wait(b->card));
+  TSL_TRY(tsl_gpu_copy(b->card, above, b->above.data, row_bytes));
   args.history = history;
   args.above = above;
   args.lo = b->kept_lo;

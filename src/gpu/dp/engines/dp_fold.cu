@@ -28,8 +28,7 @@ static dp_fold_args fold_args_of(const dp_interval *w) {
 
 static tsl_err upload(dp_interval *w, tsl_gpu_buffer *to, const void *from, int64_t bytes) {
   tsl_err err = TSL_OK;
-  TSL_TRY(tsl_gpu_reserve(&w->card->memory, to, bytes, "folding"));
-  TSL_CUDA_TRY(cudaMemcpyAsync(to->data, from, (size_t)bytes, cudaMemcpyDefault, w->card->stream));
+  TSL_TRY(tsl_gpu_upload(w->card, to, from, bytes, "folding"));
   TSL_TRY(dp_card_wait(w->card));
 done:
   return err;
@@ -246,9 +245,7 @@ tsl_err dp_interval_edge_out(dp_interval *w, const int64_t lo[2], const int64_t 
   TSL_TRY(reserve_edge(w, lo, hi, &e));
   TSL_LAUNCH(edge_out_kernel, dim3((unsigned)tsl_ceil_div(e.rows * e.columns, 256)), 256, 0,
              w->card->stream, (int32_t *)w->values.data, fold_args_of(w), e);
-  TSL_CUDA_TRY(
-      cudaMemcpyAsync(values, e.v, (size_t)edge_bytes(lo, hi), cudaMemcpyDefault, w->card->stream));
-  TSL_TRY(dp_card_wait(w->card));
+  TSL_TRY(tsl_gpu_copy(w->card, values, e.v, (size_t)edge_bytes(lo, hi)));
 done:
   return err;
 }
@@ -271,8 +268,7 @@ done:
 tsl_err dp_interval_energy(dp_interval *w, int32_t *energy) {
   tsl_err err = TSL_OK;
   const int32_t *f = (const int32_t *)w->fold->f.data;
-  TSL_CUDA_TRY(cudaMemcpyAsync(energy, f + w->posts - 1, 4, cudaMemcpyDefault, w->card->stream));
-  TSL_TRY(dp_card_wait(w->card));
+  TSL_TRY(tsl_gpu_copy(w->card, energy, f + w->posts - 1, 4));
 done:
   return err;
 }

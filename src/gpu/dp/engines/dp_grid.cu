@@ -288,9 +288,8 @@ tsl_err dp_grid_last(dp_grid *b, double *value) {
   return as_type(b, [=](auto zero) {
     tsl_err err = TSL_OK;
     auto last = zero;
-    TSL_CUDA_TRY(cudaMemcpyAsync(&last, (const decltype(zero) *)b->line[b->now].data + b->m - 1,
-                                 sizeof last, cudaMemcpyDefault, b->card->stream));
-    TSL_TRY(dp_card_wait(b->card));
+    TSL_TRY(tsl_gpu_copy(b->card, &last, (const decltype(zero) *)b->line[b->now].data + b->m - 1,
+                         sizeof last));
     *value = (double)last;
   done:
     return err;

@@ -79,9 +79,7 @@ tsl_err dp_grid_trace_host(dp_grid *b, int64_t *row, int64_t *column, uint8_t *s
   walk_args args = {};
   TSL_TRY(check_place(b, *row, *column, room));
   TSL_TRY(tsl_alloc(bytes, 1, "ways of a tile", (void **)&ways));
-  TSL_CUDA_TRY(
-      cudaMemcpyAsync(ways, b->ways.data, (size_t)bytes, cudaMemcpyDefault, b->card->stream));
-  TSL_TRY(dp_card_wait(b->card));
+  TSL_TRY(tsl_gpu_copy(b->card, ways, b->ways.data, bytes));
   args.ways = ways;
   args.steps = dp_engine_steps(b->kept_hi - b->kept_lo);
   while (i > 0 && j > 0) {

@@ -78,9 +78,7 @@ static tsl_err upload_posts(dp_interval *w, int which, const void *values, int64
     else
       words[k].real = (double)((const int64_t *)values)[k];
   }
-  TSL_TRY(tsl_gpu_reserve(&w->card->memory, &w->posts_data[which], 8 * padded, "posts"));
-  TSL_CUDA_TRY(cudaMemcpyAsync(w->posts_data[which].data, words, (size_t)(8 * padded),
-                               cudaMemcpyDefault, w->card->stream));
+  TSL_TRY(tsl_gpu_upload(w->card, &w->posts_data[which], words, 8 * padded, "posts"));
   TSL_TRY(dp_card_wait(w->card));
 done:
   tsl_free(words);

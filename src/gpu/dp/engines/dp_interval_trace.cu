@@ -172,9 +172,7 @@ tsl_err dp_interval_trace(dp_interval *w, int64_t *first, int64_t *second) {
                                                    solution + w->posts);
     }));
   TSL_CUDA_TRY(cudaMemcpyAsync(first, solution, (size_t)bytes, cudaMemcpyDefault, w->card->stream));
-  TSL_CUDA_TRY(cudaMemcpyAsync(second, solution + w->posts, (size_t)bytes, cudaMemcpyDefault,
-                               w->card->stream));
-  TSL_TRY(dp_card_wait(w->card));
+  TSL_TRY(tsl_gpu_copy(w->card, second, solution + w->posts, bytes));
 done:
   return err;
 }

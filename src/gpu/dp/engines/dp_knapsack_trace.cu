@@ -43,8 +43,7 @@ tsl_err dp_knapsack_trace(dp_knapsack *b, int64_t *item, int64_t *capacity, int6
              tsl_ceil_div(b->count, 32), b->unbounded, data + 2, data + 2 + items,
              (long long *)data);
   TSL_CUDA_TRY(cudaMemcpyAsync(place, data, 16, cudaMemcpyDefault, stream));
-  TSL_CUDA_TRY(cudaMemcpyAsync(taken, data + 2 + items, bytes, cudaMemcpyDefault, stream));
-  TSL_TRY(dp_card_wait(b->card));
+  TSL_TRY(tsl_gpu_copy(b->card, taken, data + 2 + items, bytes));
   *item = b->kept_lo + place[0];
   *capacity = b->first + place[1];
 done:

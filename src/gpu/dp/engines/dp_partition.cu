@@ -89,9 +89,7 @@ static tsl_err upload(dp_partition *w, tsl_gpu_buffer *to, const void *from, int
   tsl_err err = TSL_OK;
   TSL_TRY(tsl_gpu_reserve(&w->card->memory, to, bytes + 2 * room, "weights of loops"));
   TSL_CUDA_TRY(cudaMemsetAsync(to->data, 0, (size_t)(bytes + 2 * room), w->card->stream));
-  TSL_CUDA_TRY(cudaMemcpyAsync((char *)to->data + room, from, (size_t)bytes, cudaMemcpyDefault,
-                               w->card->stream));
-  TSL_TRY(dp_card_wait(w->card));
+  TSL_TRY(tsl_gpu_copy(w->card, (char *)to->data + room, from, bytes));
 done:
   return err;
 }
@@ -277,9 +275,7 @@ done:
 tsl_err dp_partition_energy(dp_partition *w, double *energy) {
   tsl_err err = TSL_OK;
   partition_number whole = {};
-  TSL_CUDA_TRY(
-      cudaMemcpyAsync(&whole, w->whole.data, sizeof whole, cudaMemcpyDefault, w->card->stream));
-  TSL_TRY(dp_card_wait(w->card));
+  TSL_TRY(tsl_gpu_copy(w->card, &whole, w->whole.data, sizeof whole));
   *energy = rna_weights_ensemble(&w->w, whole.m, whole.e);
 done:
   return err;

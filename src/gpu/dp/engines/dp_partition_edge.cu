@@ -138,9 +138,7 @@ tsl_err dp_partition_edge_out(dp_partition *w, const dp_box *box, int64_t n, dou
   TSL_TRY(reserve_edge(w, box, n, &e));
   TSL_LAUNCH(edge_out_kernel, dim3((unsigned)tsl_ceil_div(n, 256)), 256, 0, w->card->stream,
              w->args, e, n);
-  TSL_CUDA_TRY(cudaMemcpyAsync(values, e.values, (size_t)n * sizeof(double), cudaMemcpyDefault,
-                               w->card->stream));
-  TSL_TRY(dp_card_wait(w->card));
+  TSL_TRY(tsl_gpu_copy(w->card, values, e.values, (size_t)n * sizeof(double)));
 done:
   return err;
 }

@@ -21,7 +21,7 @@ tsl_err dp_gpu_bands_tiles(dp_worker *w, const tsl_unit *units, int64_t n, tsl_p
     end = dp_band_end(&w->dp.bands, units, n, k);
     TSL_TRY(dp_band_best(&w->dp.bands, units + k, end - k, parts + k));
   }
-  dp_seconds_spread(seconds, units, n, parts);
+  tsl_seconds_spread(seconds, units, n, parts);
 done:
   return err;
 }
@@ -69,7 +69,7 @@ static tsl_err try_band(dp_worker *w, const tsl_unit *units, int64_t n, tsl_part
   TSL_TRY(w->dp.bands.engine->tile(t.engine, t.row, t.row + rows, t.left,
                                    w->stages.trial_right.data, false, window));
   TSL_TRY(tsl_gpu_timer_stop(&w->card.timer, w->card.stream, &seconds));
-  dp_seconds_spread(seconds, units, n, parts);
+  tsl_seconds_spread(seconds, units, n, parts);
 done:
   w->dp.bands.engine->close(&t.engine);
   return err;

@@ -81,7 +81,7 @@ tsl_err dp_gpu_boxes_tiles(dp_worker *w, const tsl_unit *units, int64_t n, tsl_p
   TSL_TRY(tsl_gpu_timer_start(&w->card.timer, w->card.stream));
   TSL_TRY(dp_boxes_run(&w->dp.boxes, units, n, parts));
   TSL_TRY(tsl_gpu_timer_stop(&w->card.timer, w->card.stream, &seconds));
-  dp_seconds_spread(seconds, units, n, parts);
+  tsl_seconds_spread(seconds, units, n, parts);
 done:
   return err;
 }

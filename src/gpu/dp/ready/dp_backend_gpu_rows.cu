@@ -27,11 +27,10 @@ done:
 static tsl_err dp_backend_gpu_rows_upload(dp_worker *w) {
   tsl_err err = TSL_OK;
   const tsl_field *field = &w->dp.c.problem->fields[DP_A];
-  const int64_t bytes = tsl_field_count(field) * (int64_t)tsl_type_bytes((tsl_type)field->type);
+  const int64_t bytes = tsl_field_bytes(field);
   if (w->dp.c.p->problem == DP_BINOMIAL || bytes == 0) return TSL_OK;
-  TSL_TRY(tsl_gpu_reserve(&w->card.memory, &w->sweep.numbers, bytes, "numbers of the problem"));
-  TSL_CUDA_TRY(cudaMemcpyAsync(w->sweep.numbers.data, field->data, (size_t)bytes, cudaMemcpyDefault,
-                               w->card.stream));
+  TSL_TRY(
+      tsl_gpu_upload(&w->card, &w->sweep.numbers, field->data, bytes, "numbers of the problem"));
   TSL_TRY(dp_card_wait(&w->card));
 done:
   return err;
@@ -118,7 +117,7 @@ tsl_err dp_gpu_rows_tiles(dp_worker *w, const tsl_unit *units, int64_t n, tsl_pa
   TSL_TRY(tsl_gpu_timer_stop(&w->card.timer, w->card.stream, &seconds));
   TSL_TRY(check_bad(w, &units[0]));
   TSL_TRY(dp_rows_best(&w->dp.rows, units, n, parts));
-  dp_seconds_spread(seconds, units, n, parts);
+  tsl_seconds_spread(seconds, units, n, parts);
 done:
   return err;
 }
@@ -135,7 +134,7 @@ tsl_err dp_gpu_rows_trial(dp_worker *w, const tsl_unit *units, int64_t n, tsl_pa
     TSL_TRY(tsl_gpu_timer_start(&w->card.timer, w->card.stream));
     TSL_TRY(dp_span_run(w, &span, NULL, NULL));
     TSL_TRY(tsl_gpu_timer_stop(&w->card.timer, w->card.stream, &seconds));
-    dp_seconds_spread(seconds, units + k, end - k, parts + k);
+    tsl_seconds_spread(seconds, units + k, end - k, parts + k);
   }
 done:
   return err;

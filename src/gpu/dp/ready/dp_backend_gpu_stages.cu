@@ -89,7 +89,7 @@ tsl_err dp_gpu_bands_finish(dp_worker *w) {
   stages->n_started--;
   TSL_TRY(dp_backend_gpu_stages_settle(w, &s));
   if (!s.spread) return TSL_OK;
-  dp_seconds_spread(s.seconds, s.units, s.n, s.parts);
+  tsl_seconds_spread(s.seconds, s.units, s.n, s.parts);
   TSL_TRY(dp_band_best(&w->dp.bands, s.units, s.n, s.parts));
 done:
   return err;
@@ -102,7 +102,7 @@ static tsl_err end_trial(dp_worker *w, const dp_trial_gpu *t, const tsl_unit *un
   tsl_err err = TSL_OK;
   double seconds = 0;
   TSL_TRY(w->dp.bands.engine->finish(t->engine, &seconds));
-  dp_seconds_spread(seconds, units, n, parts);
+  tsl_seconds_spread(seconds, units, n, parts);
 done:
   return err;
 }

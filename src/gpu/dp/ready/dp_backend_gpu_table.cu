@@ -118,8 +118,7 @@ static tsl_err open_table(void *worker, const dp_box *cells, void **engine) {
   e->hi = hi;
   TSL_TRY(open_cells(e));
   TSL_TRY(tsl_gpu_reserve(&w->card.memory, &e->corner, 8, "corner"));
-  TSL_CUDA_TRY(cudaMemcpyAsync(e->corner.data, &corner, 4, cudaMemcpyDefault, w->card.stream));
-  TSL_TRY(dp_card_wait(&w->card));
+  TSL_TRY(tsl_gpu_copy(&w->card, e->corner.data, &corner, 4));
 done:
   if (err != TSL_OK) close_table(engine);
   return err;

@@ -75,8 +75,7 @@ static tsl_err trace_decisions(dp_worker *w, const dp_decisions *d, long long pl
   else
     TSL_LAUNCH(k_kernel, dim3(1), 1, 0, stream, a);
   TSL_CUDA_TRY(cudaMemcpyAsync(place, a.place, 16, cudaMemcpyDefault, stream));
-  TSL_CUDA_TRY(cudaMemcpyAsync(out, a.out, bytes, cudaMemcpyDefault, stream));
-  TSL_TRY(dp_card_wait(&w->card));
+  TSL_TRY(tsl_gpu_copy(&w->card, out, a.out, bytes));
 done:
   return err;
 }

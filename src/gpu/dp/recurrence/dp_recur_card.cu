@@ -188,9 +188,7 @@ static tsl_err fail_cells(const dp_recur_card *w, int bad, const tsl_unit *first
 static tsl_err check_bad(dp_recur_card *w, const tsl_unit *units, int64_t n) {
   tsl_err err = TSL_OK;
   int bad = 0;
-  TSL_CUDA_TRY(
-      cudaMemcpyAsync(&bad, w->bad.data, sizeof bad, cudaMemcpyDeviceToHost, w->card->stream));
-  TSL_TRY(dp_card_wait(w->card));
+  TSL_TRY(tsl_gpu_copy(w->card, &bad, w->bad.data, sizeof bad));
   if (bad == 0 || w->trial) goto done;
   TSL_TRY(ask_interpreter(w->recur, bad));
   TSL_TRY(fail_cells(w, bad, units, &units[n - 1]));
@@ -200,20 +198,11 @@ done:
 
 /* ------------------------------------------------------------------------------------ tiles */
 
-/* First unit after k that does not continue the lanes from k on. */
-static int64_t run_end(const tsl_unit *units, int64_t n, int64_t k) {
-  for (k++; k < n; k++)
-    if (units[k].lo[1] != units[k - 1].hi[1] || units[k].lo[0] != units[k - 1].lo[0] ||
-        units[k].hi[0] != units[k - 1].hi[0])
-      break;
-  return k;
-}
-
 static tsl_err run_tiles(dp_recur_card *w, const tsl_unit *units, int64_t n, tsl_part *parts) {
   tsl_err err = TSL_OK;
   if (w->code.engine == DP_INTERVAL) return dp_recur_boxes_tiles(w, units, n, parts);
   for (int64_t k = 0, end; k < n; k = end) {
-    end = run_end(units, n, k);
+    end = dp_units_end(units, n, k);
     if (w->code.engine == DP_WAVEFRONT)
       TSL_TRY(dp_recur_wave_tiles(w, units + k, end - k, parts + k));
     else
@@ -247,13 +236,6 @@ done:
   return err;
 }
 
-static void spread_seconds(double seconds, const tsl_unit *units, int64_t n, tsl_part *parts) {
-  double items = 0;
-  for (int64_t k = 0; k < n; k++) items += units[k].count;
-  for (int64_t k = 0; k < n; k++)
-    parts[k].seconds = items > 0 ? seconds * units[k].count / items : seconds / (double)n;
-}
-
 tsl_err dp_recur_card_tiles(dp_recur_card *w, const tsl_unit *units, int64_t n, tsl_part *parts) {
   tsl_err err = TSL_OK;
   double seconds = 0;
@@ -261,7 +243,7 @@ tsl_err dp_recur_card_tiles(dp_recur_card *w, const tsl_unit *units, int64_t n, 
   TSL_TRY(tsl_gpu_timer_start(&w->card->timer, w->card->stream));
   TSL_TRY(run_tiles(w, units, n, parts));
   TSL_TRY(tsl_gpu_timer_stop(&w->card->timer, w->card->stream, &seconds));
-  spread_seconds(seconds, units, n, parts);
+  tsl_seconds_spread(seconds, units, n, parts);
   TSL_TRY(check_bad(w, units, n));
   TSL_TRY(give_best(w, units, n, parts));
   for (int64_t k = 0; k < n; k++) dp_recur_front_add(&w->front, &units[k]);
@@ -275,7 +257,7 @@ tsl_err dp_recur_card_trial(dp_recur_card *w, const tsl_unit *units, int64_t n, 
   tsl_err err = TSL_OK;
   w->trial = true;
   for (int64_t k = 0, end; k < n; k = end) { /* boxes may need others */
-    end = w->code.engine == DP_INTERVAL ? k + 1 : run_end(units, n, k);
+    end = w->code.engine == DP_INTERVAL ? k + 1 : dp_units_end(units, n, k);
     TSL_TRY(dp_recur_card_tiles(w, units + k, end - k, parts + k));
   }
 done:
@@ -297,9 +279,7 @@ tsl_err dp_recur_card_wanted(dp_recur_card *w, char **values) {
   tsl_err err = TSL_OK;
   const int64_t n = w->recur->n_wanted;
   TSL_TRY(tsl_alloc(n, (size_t)w->step, "goal", (void **)values));
-  TSL_CUDA_TRY(cudaMemcpyAsync(*values, w->wanted.data, (size_t)(n * w->step),
-                               cudaMemcpyDeviceToHost, w->card->stream));
-  TSL_TRY(dp_card_wait(w->card));
+  TSL_TRY(tsl_gpu_copy(w->card, *values, w->wanted.data, n * w->step));
 done:
   return err;
 }

@@ -179,9 +179,7 @@ template <class T> static tsl_err best_of(dp_recur_card *w, dp_recur_best *out) 
   dp_recur_best one;
   *out = w->taken;
   TSL_TRY(tsl_alloc(w->n_bests, sizeof *all, "best cells", (void **)&all));
-  TSL_CUDA_TRY(cudaMemcpyAsync(all, w->bests.data, (size_t)w->n_bests * sizeof *all,
-                               cudaMemcpyDeviceToHost, w->card->stream));
-  TSL_TRY(dp_card_wait(w->card));
+  TSL_TRY(tsl_gpu_copy(w->card, all, w->bests.data, (size_t)w->n_bests * sizeof *all));
   for (int64_t k = 0; k < w->n_bests; k++) {
     if (all[k].p < 0) continue;
     one.bits = dp_recur_bits(w->type, &all[k].value);

@@ -17,10 +17,8 @@ static tsl_err move_values(dp_recur_card *w, const tsl_unit *u, int64_t lo, int6
   if (dp_recur_empty(&box)) return TSL_OK;
   if (w->code.engine != DP_WAVEFRONT)
     return out ? dp_recur_rows_get(w, box, values) : dp_recur_rows_put(w, box, values);
-  TSL_CUDA_TRY(cudaMemcpyAsync(out ? values : line, out ? line : values,
-                               (size_t)((box.q1 - box.q0) * w->bytes), cudaMemcpyDefault,
-                               w->card->stream));
-  TSL_TRY(dp_card_wait(w->card));
+  TSL_TRY(tsl_gpu_copy(w->card, out ? values : line, out ? line : values,
+                       (size_t)((box.q1 - box.q0) * w->bytes)));
 done:
   return err;
 }
@@ -87,9 +85,7 @@ static tsl_err take_wanted(dp_recur_card *w, const dp_recur_saved *saved) {
     const int64_t bits = dp_recur_saved_wanted(saved, k);
     if (bits != 0) put_bits(w->type, bits, values + k * w->step);
   }
-  TSL_CUDA_TRY(cudaMemcpyAsync(w->wanted.data, values, (size_t)(n * w->step),
-                               cudaMemcpyHostToDevice, w->card->stream));
-  TSL_TRY(dp_card_wait(w->card));
+  TSL_TRY(tsl_gpu_copy(w->card, w->wanted.data, values, n * w->step));
 done:
   tsl_free(values);
   return err;

@@ -118,8 +118,7 @@ done:
 tsl_err tri_cdp_check(const tri_gpu *w, const int *flag) {
   tsl_err err = TSL_OK;
   int status = 0;
-  TSL_CUDA_TRY(cudaMemcpyAsync(&status, flag, sizeof status, cudaMemcpyDeviceToHost, w->stream));
-  TSL_CUDA_TRY(cudaStreamSynchronize(w->stream));
+  TSL_TRY(tsl_gpu_copy(w, &status, flag, sizeof status));
   if (status != 0)
     TSL_FAIL(TSL_ERR_DEVICE, "card %s: map cdp: a launch from the card failed: %s", tsl_gpu_card(),
              cudaGetErrorString((cudaError_t)status));
