@@ -130,7 +130,8 @@ static tsl_err run_groups(tsl_worker *w, const tsl_unit *units, int64_t n, tsl_p
 }
 
 /* A group is one thread's, unless threads share it; two for each thread even out. */
-static int64_t xc_cpu_saturating_units(const tsl_worker *w, int kind) {
+static int64_t xc_cpu_saturating_units(const tsl_worker *w, int kind, int n_ranks) {
+  (void)n_ranks;
   return (kind == XC_UNIT_GROUP || kind == XC_UNIT_NONLOCAL) && w->p->parallel != XC_INNER
              ? 2 * (int64_t)w->threads
              : 1;

@@ -395,7 +395,7 @@ static tsl_err set_least(engine_state *e) {
   TSL_TRY(tsl_alloc(n_kinds, sizeof *e->least, "batches", (void **)&e->least));
   for (int k = 0; k < n_kinds; k++) {
     const bool many = x->backend->saturating_units != NULL;
-    e->least[k] = many ? x->backend->saturating_units(x->worker, k) : 1;
+    e->least[k] = many ? x->backend->saturating_units(x->worker, k, e->size) : 1;
   }
 done:
   return err;
