@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 
 /* The system hands out pages as they are zeroed, which takes as long as much of what is done with
@@ -44,6 +45,19 @@ static bool is_refused(void) {
   return rank == tsl_launcher_rank() && atomic_fetch_add(&allocations, 1) == n;
 }
 
+/* Large memory wishes for huge pages: the fewer there are, the less time they take to be handed out
+ * and found. */
+static void *take_memory(int64_t bytes) {
+  const int64_t huge = (int64_t)2 << 20;
+  void *memory = NULL;
+  if (bytes < huge) return aligned_alloc(ALIGNMENT, (size_t)bytes);
+  if (posix_memalign(&memory, (size_t)huge, (size_t)bytes) != 0) return NULL;
+#ifdef MADV_HUGEPAGE
+  (void)madvise(memory, (size_t)bytes, MADV_HUGEPAGE); /* refusal is fine */
+#endif
+  return memory;
+}
+
 static tsl_err zero_range(void *context, int slot, int64_t lo, int64_t hi) {
   (void)slot;
   memset((char *)context + lo, 0, (size_t)(hi - lo));
@@ -61,7 +75,7 @@ tsl_err tsl_alloc(int64_t count, size_t size, const char *what, void **out) {
     TSL_FAIL(TSL_ERR_MEMORY, "%s: %lld elements of %zu bytes overflow the address space", what,
              (long long)count, size);
   bytes = bytes / ALIGNMENT * ALIGNMENT;
-  memory = is_refused() ? NULL : aligned_alloc(ALIGNMENT, (size_t)bytes);
+  memory = is_refused() ? NULL : take_memory(bytes);
   if (memory == NULL)
     TSL_FAIL(TSL_ERR_MEMORY, "%s: no host memory for %s", what,
              tsl_bytes_text((double)bytes, text));

@@ -178,6 +178,65 @@ def gro_case():
         check(status == 2 and "a.gro" in said and "chemfiles: not enough lines" in said, f"{less}: {said[-400:]}")
 
 
+def dump_text(n, columns="id type x y z", cell="pp pp pp", line_end="\n"):
+    """A LAMMPS dump, atoms in an order of their own, and where frames begin."""
+    rng, text, begin = np.random.default_rng(n), "", []
+    for k, x in enumerate(places(n)):
+        begin.append(len(text))
+        text += f"ITEM: TIMESTEP\n{100 * k}\nITEM: NUMBER OF ATOMS\n{n}\nITEM: BOX BOUNDS {cell}\n0 14\n0 15\n0 16\n"
+        text += f"ITEM: ATOMS {columns}\n" + "".join(f"{i + 1} 1 {x[i, 0]:.2f} {x[i, 1]:.2f} {x[i, 2]:.2f}\n"
+                                                     for i in rng.permutation(n))
+    return text.replace("\n", line_end), [b + text[:b].count("\n") * (len(line_end) - 1) for b in begin] + \
+        [len(text.replace("\n", line_end))]
+
+
+def dump_case(n, line_end):
+    """chemfiles refuses all of a file whose last frame lacks a line."""
+    text, begin = dump_text(n, line_end=line_end)
+    name, last, whole_text = "a.lammpstrj", begin[3], text.encode()
+    whole(name, whole_text, "whole")
+    out, _ = result(name, precision="fp64")
+    truth = np.array(dcd_truth(0, n))
+    check(np.array_equal(out["counts_frames"], truth), "other counts than numpy's")
+    atoms = text.index("ITEM: ATOMS", last)
+    first = text.index("\n", atoms) + 1
+    lines = [k + 1 for k in range(first, len(text)) if text[k] == "\n"]
+    for cut, words in ((last + 3, "its head"), (last + 14, "its head"), (last + 40, "its head"),
+                       (atoms - 3, f"0 of {n} atoms"), (atoms + 5, f"0 of {n} atoms"), (first, f"0 of {n} atoms"), (first + 4, f"0 of {n} atoms"),
+                       (lines[0], f"1 of {n} atoms"), (lines[-2] + 3, f"{n - 1} of {n} atoms"),
+                       (len(text) - 1 - (line_end == "\r\n"), f"{n - 1} of {n} atoms")):
+        named(name, whole_text[:cut], f"cut at {cut - last}")
+        check(words in plan(name)[1], f"cut at {cut - last}: no '{words}' in {plan(name)[1][-300:]}")
+    put(name, whole_text[:lines[-2] + 3])
+    kept(name, whole_text[:lines[-2] + 3], truth, precision="fp64")
+    for cut in (40, begin[1] - 3):
+        alone(name, whole_text[:cut], f"{cut} bytes in all")
+    put(name, whole_text[:last])  # a cut between frames is none
+    status, said = plan(name)
+    check(status == 0 and "3 frames of" in said and "cut off" not in said, said[-400:])
+
+
+def dump_long_case():
+    """The frame's beginning is further from the file's end than what is read first."""
+    text, begin = dump_text(60000)
+    check(begin[4] - begin[3] > 1 << 20, "frames are too short for this")
+    named("long.lammpstrj", text[:-9].encode(), "9 bytes less", range=[0, 1])
+    check("59999 of 60000 atoms" in plan("long.lammpstrj", range=[0, 1])[1], "other atoms")
+
+
+def dump_ranks_case():
+    """Frames before a broken one are shared by ranks and threads."""
+    text, _ = dump_text(60)
+    put("r.lammpstrj", text[:-40].encode())
+    tree = deck("r.lammpstrj")
+    tree["run"].update({"threads": 2, "ranks": "all"})
+    found = []
+    for ranks in (1, 2, 3):
+        with suite.result(tree, ranks=ranks, env=ENV) as file:
+            found.append(harness.datasets(file)["counts_frames"].tobytes())
+    check(found[0] == found[1] == found[2] and len(found[0]) == (FRAMES - 1) * 20 * 8, "other counts")
+
+
 # ------------------------------------------------------------------- DCD
 
 
@@ -299,6 +358,10 @@ for kind in (".xtc", ".trr"):
     suite.case(f"broken {kind}", broken_case, kind)
 suite.case("NetCDF", netcdf_case)
 suite.case("GRO", gro_case)
+suite.case("LAMMPS dump", dump_case, 30, "\n")
+suite.case("LAMMPS dump, lines of Windows", dump_case, 7, "\r\n")
+suite.case("LAMMPS dump, a long frame", dump_long_case)
+suite.case("LAMMPS dump, ranks", dump_ranks_case)
 for shape in (("<", False, True, 0), (">", False, True, 0), ("<", False, False, 0), ("<", True, True, 0),
               (">", True, False, 0), ("<", False, True, 7), (">", False, False, 7)):
     suite.case(f"DCD {shape}", dcd_case, *shape)

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Equations of three points against numpy over all i < j < k: sums, sums of each point, boxes, cut-offs, ranks, bad ones.
+"""Equations of three points against numpy over all i < j < k: sums, of each point, forces, boxes, cut-offs, ranks, bad ones.
 
 usage: triples_equation.py TESELA [--fast] [ONLY]
 
-Axilrod-Teller as an equation is also compared with the function of that name.
+Axilrod-Teller as an equation is also compared with the function of that name. Forces are compared with central
+differences of numpy's sum.
 """
 import harness
 from harness import check, np
@@ -14,6 +15,12 @@ TABLE = "points.csv"
 LIMIT = {"fp32": 3e-6, "fp64": 3e-14}
 TELLER = ("c9 * (1 + 0.375 * (r2_ij + r2_jk - r2_ki) * (r2_ij - r2_jk + r2_ki) * (r2_jk + r2_ki - r2_ij) "
           "/ (r2_ij * r2_jk * r2_ki)) / pow(r_ij * r_jk * r_ki, 3)")
+
+
+PRODUCT = "(r2_ij + r2_jk - r2_ki) * (r2_ij - r2_jk + r2_ki) * (r2_jk + r2_ki - r2_ij)"
+TELLER_SLOPE = ("2 * r_ij * c9 * ((0.375 * ((r2_ij - r2_jk + r2_ki) * (r2_jk + r2_ki - r2_ij) + "
+                "(r2_ij + r2_jk - r2_ki) * (r2_jk + r2_ki - r2_ij) - (r2_ij + r2_jk - r2_ki) * (r2_ij - r2_jk + r2_ki)) - "
+                f"0.9375 * {PRODUCT} / r2_ij) / pow(r_ij * r_jk * r_ki, 5) - 1.5 / (r2_ij * pow(r_ij * r_jk * r_ki, 3)))")
 
 
 def all_triples(n):
@@ -127,9 +134,66 @@ def teller_case(n, keys):
     check(abs(mine["sum"] - theirs["energy"]) < 1e-12 * abs(theirs["energy"]), f"{mine['sum']}, {theirs['energy']}")
 
 
+# Values, their derivatives by r_ij, and numpy's functions.
+SLOPES = [
+    ("exp(-(r_ij + r_jk + r_ki) / s) * q_i * q_j * q_k", "-exp(-(r_ij + r_jk + r_ki) / s) * q_i * q_j * q_k / s",
+     EXPRESSIONS[0][1]),
+    # not a product: the derivative depends on which side it is by
+    ("q_i * r2_jk * r_ij * r_ki + q_j * r2_ki * r_jk * r_ij + q_k * r2_ij * r_ki * r_jk",
+     "q_i * r2_jk * r_ki + q_j * r2_ki * r_jk + 2 * q_k * r_ij * r_ki * r_jk",
+     lambda r, r2, q: q[0] * r2[1] * r[0] * r[2] + q[1] * r2[2] * r[1] * r[0] + q[2] * r2[0] * r[2] * r[1]),
+]
+
+
+def differences(x, q, function, step=1e-5, **keys):
+    """Minus the slope of the sum over all triples."""
+    forces = np.zeros_like(x)
+    for i, k in np.ndindex(x.shape):
+        ends = []
+        for side in (-1, 1):
+            moved = x.copy()
+            moved[i, k] += side * step
+            ends.append(sums(moved, q, function, **keys)[2])
+        forces[i, k] = (ends[0] - ends[1]) / (2 * step)
+    return forces
+
+
+def forces_case(number, d, n, precision, threads=1, edges=None, cutoff=np.inf):
+    """Triples that reach the cut-off jump: of the values here they are left out by the step."""
+    value, gradient, function = SLOPES[number]
+    x, q = points(n, d)
+    keys = {"input": {"columns": list(range(d))}, **({} if np.isinf(cutoff) else {"cutoff": cutoff}),
+            **({} if edges is None else {"box": edges})}
+    deck = tree(value, "forces", precision, {"gradient": f'"{gradient}"'}, **keys)
+    deck["run"]["threads"] = threads
+    found, attributes = run(deck)
+    box = None if edges is None else np.array(edges)
+    each, size, total = sums(x, q, function, box, cutoff)
+    check((abs(found["sums"] - each) <= LIMIT[precision] * (1 + size)).all(), "other sums")
+    check(abs(attributes["sum"] - total) <= LIMIT[precision] * (1 + size.sum()), "another sum")
+    expected = differences(x, q, function, box=box, cutoff=cutoff)
+    off, most = abs(found["forces"] - expected).max(), abs(expected).max()
+    check(most > 0 and off <= {"fp32": 2e-5, "fp64": 1e-8}[precision] * most, f"off by {off} of {most}")
+    check(found["forces"].shape == x.shape, f"shape {found['forces'].shape}")
+
+
+def teller_forces_case(n, keys, precision):
+    edge = int(np.ceil(n ** (1 / 3)))
+    grid = np.stack(np.meshgrid(*[np.arange(edge)] * 3), -1).reshape(-1, 3)[:n] + 0.2 * RNG.random((n, 3))
+    np.savetxt(suite.path(TABLE), np.c_[grid, np.ones(n)], delimiter=",", fmt="%.17g")
+    mine, attributes = run(tree(TELLER, "forces", precision, {"gradient": f'"{TELLER_SLOPE}"'}, **keys))
+    deck = tree(TELLER, precision=precision, **keys)
+    del deck["triples"]["output"]
+    deck["triples"].update({"function": "axilrod_teller", "strength": -2.5})
+    theirs, energy = run(deck)
+    off, most = abs(mine["forces"] - theirs["forces"]).max(), abs(theirs["forces"]).max()
+    check(off < {"fp32": 1e-5, "fp64": 1e-12}[precision] * most, f"off by {off} of {most}")
+    check(abs(attributes["sum"] - energy["energy"]) < 1e-5 * abs(energy["energy"]), "another energy")
+
+
 def ranks_case(output, precision):
     points(331)
-    deck = tree(EXPRESSIONS[0][0], output, precision)
+    deck = tree(EXPRESSIONS[0][0], output, precision, {"gradient": f'"{SLOPES[0][1]}"'} if output == "forces" else None)
     one, attributes = run(deck)
     for ranks in (2, 3, 5):
         found, others = run(deck, ranks)
@@ -153,6 +217,13 @@ REFUSED = [
     (dict(value="1", box=[4, 4, 4]), ["a periodic box needs a cut-off"]),
     (dict(value="1", more={"name": "triangles"}), ["function.value: not used by function triangles"]),
     (dict(value="1", output="total"), ["unknown word 'total'"]),
+    (dict(value="r_ij * r_jk * r_ki", output="forces"), ["triples.output: forces of an equation need the key gradient"]),
+    (dict(value="r_ij * r_jk * r_ki", more={"gradient": '"r_jk * r_ki"'}), ["function.gradient: not used by output sums"]),
+    (dict(value="r_ij * r_jk * r_ki", output="forces", more={"gradient": '"r_jk * r_ik"'}),
+     ["function.gradient: column 8: unknown name 'r_ik'", "^~~~", "did you mean"]),
+    (dict(value="r_ij * r_jk * r_ki", output="forces", more={"gradient": '"r_ij * r_ki"'}),
+     ["function.gradient: it is not the value's derivative by r_ij: of points ("]),
+    (dict(value="r_ij * r_jk * r_ki", output="forces", more={"gradient": '"r_jk * (r_ki"'}), ["function.gradient: column"]),
 ]
 
 
@@ -188,9 +259,18 @@ suite.case("a box of two dimensions", box_case, 2, [2.0, 1.8], 0.5, "fp64")
 suite.case("a line", box_case, 1, None, 0.5, "fp64")
 suite.case("Axilrod-Teller", teller_case, 120, {})
 suite.case("Axilrod-Teller, a box and a cut-off", teller_case, 125, {"box": [5, 5, 5], "cutoff": 1.6})
+for number in range(len(SLOPES)):
+    for each_precision in ("fp32", "fp64"):
+        suite.case(f"forces, {number}, {each_precision}", forces_case, number, 3, 29, each_precision)
+suite.case("forces, more than a chunk", forces_case, 0, 1, 67 if suite.fast else 300, "fp64", 3)
+suite.case("forces in two dimensions, a box", forces_case, 0, 2, 40, "fp64", 2, [1.0, 1.1], 0.3)
+for each_precision in ("fp32", "fp64"):
+    suite.case(f"Axilrod-Teller, forces, {each_precision}", teller_forces_case, 340, {}, each_precision)
+suite.case("Axilrod-Teller, forces, a box and a cut-off", teller_forces_case, 125, {"box": [5, 5, 5], "cutoff": 1.6}, "fp64")
 for each_precision in ("fp32", "fp64"):
     suite.case(f"any number of ranks, {each_precision}", ranks_case, "sums" if each_precision == "fp32" else "sum",
                each_precision)
+    suite.case(f"any number of ranks, forces, {each_precision}", ranks_case, "forces", each_precision)
 suite.case("values that are none", values_case)
 for each, expected in REFUSED:
     suite.case(f"refused: {each}", refused_case, each, expected)

@@ -12,7 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 static tsl_err kernels_choose(const tri_kernels **kernels) {
   tsl_err err = TSL_OK;
@@ -231,23 +230,6 @@ static void tri_notes_cpu(const tsl_worker *w, char text[TSL_NOTES]) {
                  (long long)done[1], (long long)done[0]);
 }
 
-/** Slabs on huge pages where the system has them: streaming stores miss the page tables less. */
-static tsl_err tri_alloc_cpu(int64_t bytes, void **out) {
-  tsl_err err = TSL_OK;
-  const size_t huge = (size_t)2 << 20;
-  int64_t padded = 0;
-  *out = NULL;
-  if (bytes < (int64_t)(4 * huge)) return tsl_alloc(bytes, 1, "slab", out);
-  if (!tsl_add_i64(bytes, (int64_t)huge, &padded) ||
-      (*out = aligned_alloc(huge, (size_t)padded / huge * huge)) == NULL)
-    TSL_FAIL(TSL_ERR_MEMORY, "slab: no host memory for %lld bytes", (long long)bytes);
-#ifdef MADV_HUGEPAGE
-  (void)madvise(*out, (size_t)padded / huge * huge, MADV_HUGEPAGE); /* a wish; refusal is fine */
-#endif
-done:
-  return err;
-}
-
 const tsl_backend tri_backend_cpu = {
     .family = "tri",
     .prepare = tri_cpu_prepare,
@@ -258,6 +240,4 @@ const tsl_backend tri_backend_cpu = {
     .collect = tri_collect_cpu,
     .notes = tri_notes_cpu,
     .close = tri_close_cpu,
-    .host_alloc = tri_alloc_cpu,
-    .host_free = tsl_free,
 };

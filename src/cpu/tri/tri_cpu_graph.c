@@ -96,10 +96,16 @@ static double keep_least(const tsl_worker *w, double *v, int64_t n, int64_t k) {
   return kth;
 }
 
+/** The first and the last of the places that a row has seen within its cut. */
+static void widen(int32_t *links, int32_t place) {
+  links[1] = links[0] < 0 || place > links[1] ? place : links[1];
+  links[0] = links[0] < 0 || place < links[0] ? place : links[0];
+}
+
 /** With twice k values there is a cut again: rows look at less from then on. */
 static tsl_err core_take(tsl_worker *w, tri_thread *thread, tri_job *job, const tri_row *row) {
-  (void)job;
   const int64_t k = w->p->k;
+  int32_t *const links = links_of(job, row->i);
   double *const within = thread->within + row->slot * w->within_room;
   int64_t *const held = &thread->within_n[row->slot];
   double *const cut = &thread->cuts[row->slot];
@@ -108,7 +114,9 @@ static tsl_err core_take(tsl_worker *w, tri_thread *thread, tri_job *job, const 
     const int64_t c = thread->places[f];
     within[*held] =
         w->t ? ((const double *)row->values)[c] : (double)((const float *)row->values)[c];
-    *held += tri_column_place(row, c) != row->i;
+    const int64_t place = tri_column_place(row, c);
+    widen(links, (int32_t)place);
+    *held += place != row->i;
     if (*held < w->within_room && (f + 1 < n || *held < 2 * k)) continue;
     *cut = k > 0 ? keep_least(w, within, *held, k) : -INFINITY;
     *held = k;

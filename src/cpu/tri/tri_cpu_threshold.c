@@ -42,6 +42,7 @@ done:
 typedef struct row_place {
   const tri_thread *thread;
   int64_t first, n;
+  int64_t at; /**< in the list of the unit */
 } row_place;
 
 static void threshold_start(tsl_worker *w, tri_thread *thread, int64_t rows) {
@@ -133,7 +134,7 @@ static tsl_err threshold_finish(tsl_worker *w, tri_thread *thread, tri_job *job,
   tri_hits *hits = &thread->rows[row->slot];
   if (w->p->near) TSL_TRY(hits_sort(w, hits));
   take_roots(w, hits);
-  places[row->i - job->unit->lo[0]] = (row_place){thread, thread->hits.n, hits->n};
+  places[row->i - job->unit->lo[0]] = (row_place){thread, thread->hits.n, hits->n, 0};
   TSL_TRY(hits_append(&thread->hits, hits, w->value_bytes));
 done:
   return err;
@@ -153,37 +154,34 @@ static void write_row(const tsl_worker *w, const row_place *place, int64_t i, vo
   memcpy(values, hits->values + place->first * w->value_bytes, (size_t)(place->n * w->value_bytes));
 }
 
-static tsl_err gather(tsl_worker *w, const tsl_unit *unit, const row_place *places,
-                      tsl_part *part) {
+static tsl_err gather(tsl_worker *w, const tsl_unit *unit, row_place *places, tsl_part *part) {
   tsl_err err = TSL_OK;
   const bool csr = w->p->output == TRI_CSR;
   const size_t record = csr ? sizeof(int32_t) : 2 * sizeof(int64_t);
-  int64_t total = 0, at = 0;
-  char *pairs = NULL, *values = NULL;
+  int64_t total = 0;
+  void *pairs = NULL, *values = NULL;
   const int64_t rows = unit->hi[0] - unit->lo[0];
   for (int64_t r = 0; r < rows; r++) {
     if (csr && places[r].n > INT32_MAX)
       TSL_FAIL(TSL_ERR_MEMORY, "row %lld has too many entries", (long long)(unit->lo[0] + r));
     if (csr) ((int32_t *)part->slab[TRI_OUT_3])[r] = (int32_t)places[r].n;
+    places[r].at = total;
     total += places[r].n;
   }
   part->list[TRI_OUT] = part->list[TRI_OUT_2] = (tsl_list){NULL, 0};
   if (total == 0) goto done;
-  pairs = malloc((size_t)total * record);
-  values = malloc((size_t)(total * w->value_bytes));
-  if (pairs == NULL || values == NULL)
-    TSL_FAIL(TSL_ERR_MEMORY, "no memory for %lld pairs within the threshold; lower it",
-             (long long)total);
-  for (int64_t r = 0; r < rows; at += places[r++].n)
+  TSL_TRY(tsl_alloc(total, record, "pairs within the threshold", &pairs));
+  TSL_TRY(tsl_alloc(total, (size_t)w->value_bytes, "pairs within the threshold", &values));
+#pragma omp parallel for schedule(static) num_threads(w->threads)
+  for (int64_t r = 0; r < rows; r++)
     if (places[r].n > 0)
-      write_row(w, &places[r], unit->lo[0] + r, pairs + (size_t)at * record,
-                values + at * w->value_bytes);
+      write_row(w, &places[r], unit->lo[0] + r, (char *)pairs + (size_t)places[r].at * record,
+                (char *)values + places[r].at * w->value_bytes);
   part->list[TRI_OUT] = (tsl_list){pairs, total};
   part->list[TRI_OUT_2] = (tsl_list){values, total};
   pairs = NULL, values = NULL;
 done:
-  free(pairs);
-  free(values);
+  TSL_FREE_ALL(pairs, values);
   return err;
 }
 

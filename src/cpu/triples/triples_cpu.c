@@ -117,7 +117,8 @@ static tsl_err triples_run(tsl_worker *w, const tsl_unit *units, int64_t n, tsl_
   for (int64_t u = 0; u < n; u++) {
     const double start = tsl_cpu_seconds();
     if (w->p->function == TRIPLES_EQUATION)
-      triples_equation_run(w, &units[u], parts[u].slab[TRIPLES_OUT]);
+      triples_equation_run(w, &units[u], parts[u].slab[TRIPLES_OUT],
+                           w->p->slopes ? parts[u].slab[TRIPLES_FORCES] : NULL);
     else if (w->p->function == TRIPLES_TRIANGLES)
       triples_triangles_run(w, &units[u]);
     else

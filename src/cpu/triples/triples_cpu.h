@@ -74,7 +74,7 @@ struct tsl_worker {
   triples_thread *thread; /**< [threads] */
   double *slopes;         /**< AXILROD_TELLER: [block_rows][n_pad]; EQUATION: of some rows */
   lang_object *object;    /**< EQUATION: compiled code, its function, and what it gets */
-  triples_equation_pairs *pairs;
+  triples_equation_pairs *pairs, *pair_slopes; /**< NULL without params.slopes */
   triples_equation_args args;
 };
 
@@ -88,10 +88,11 @@ void triples_triangles_run(tsl_worker *w, const tsl_unit *unit);
 void triples_triangles_zero(tsl_worker *w);
 void triples_triangles_total(const tsl_worker *w, uint64_t *total);
 
-/** EQUATION: tsl_backend.prepare; load what was compiled; sums of the rows of a unit. */
+/** EQUATION: tsl_backend.prepare; load what was compiled; sums of the rows of a unit, and
+ *  with params.slopes forces [rows][d]. */
 tsl_err triples_cpu_prepare(tsl_problem *problem, const tsl_device *devices, int n);
 tsl_err triples_equation_create(tsl_worker *w, const tsl_problem *problem,
                                 const tsl_device *device);
-void triples_equation_run(tsl_worker *w, const tsl_unit *unit, double *sums);
+void triples_equation_run(tsl_worker *w, const tsl_unit *unit, double *sums, double *forces);
 
 #endif

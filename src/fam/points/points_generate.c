@@ -2,6 +2,8 @@
  * */
 #include "points.h"
 
+#include "parallel.h"
+
 #include <math.h>
 
 static const double two_pi = 6.28318530717958647692;
@@ -54,15 +56,29 @@ static void make_cluster(const points_generator *g, int64_t i, double *x) {
   }
 }
 
-tsl_err points_generate(const points_generator *g, table_rows *table) {
-  tsl_err err = TSL_OK;
+typedef struct making {
+  const points_generator *g;
+  double *x; /**< [n][d] */
+} making;
+
+static tsl_err make_range(void *context, int slot, int64_t first, int64_t last) {
   static void (*const makers[])(const points_generator *, int64_t, double *) = {
       [POINTS_UNIFORM] = make_uniform,
       [POINTS_PLUMMER] = make_plummer,
       [POINTS_CLUSTERS] = make_cluster,
   };
+  const making *m = context;
+  (void)slot;
+  for (int64_t i = first; i < last; i++) makers[m->g->kind](m->g, i, m->x + i * m->g->d);
+  return TSL_OK;
+}
+
+tsl_err points_generate(const points_generator *g, table_rows *table) {
+  enum { GRAIN = 1 << 14 };
+  tsl_err err = TSL_OK;
   TSL_TRY(table_rows_create(g->n, g->d, "the points", table));
-  for (int64_t i = 0; i < g->n; i++) makers[g->kind](g, i, table->values + i * g->d);
+  making m = {g, table->values};
+  TSL_TRY(tsl_parallel(g->n, GRAIN, make_range, &m));
 done:
   return err;
 }

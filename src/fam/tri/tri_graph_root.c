@@ -170,7 +170,16 @@ static int64_t unite_links(tsl_problem *problem, tri_graph *g) {
   return left;
 }
 
-/** After TRI_STAGE_CORE: core points are components of their own, the others of none. */
+/** Core points that the search has come across are of one component. */
+static void unite_core(tri_graph *g, int64_t n, const int32_t (*links)[2], int32_t *component) {
+  for (int64_t i = 0; i < n; i++)
+    for (int side = 0; side < 2 && component[i] >= 0 && links[i][0] >= 0; side++)
+      if (component[links[i][side]] >= 0) (void)tri_graph_unite(g, (int32_t)i, links[i][side]);
+  for (int64_t i = 0; i < n; i++)
+    if (component[i] >= 0) component[i] = tri_graph_find(g, (int32_t)i);
+}
+
+/** After TRI_STAGE_CORE: core points begin as components of their own, the others have none. */
 static void take_core(tsl_problem *problem, tri_graph *g) {
   const tri_params *p = tri_params_of(problem);
   const void *reach = tsl_problem_data(problem, "reach");
@@ -182,6 +191,7 @@ static void take_core(tsl_problem *problem, tri_graph *g) {
     component[i] = active[i] ? (int32_t)i : TRI_NO_COMPONENT;
     g->core += active[i];
   }
+  unite_core(g, p->n, tri_graph_data(problem, "links"), component);
   tri_graph_touch(problem, "component");
   tri_graph_touch(problem, "active");
   set_stage(problem, TRI_STAGE_LINK);

@@ -27,36 +27,30 @@ int64_t tri_near_seeds(const tri_params *p) {
 
 /* ---------------------------------------------------------------- sorting */
 
-/** A point: its number, where it is among the coordinates, and one of those. */
-typedef struct keyed {
-  double key;
-  int32_t i, at;
-} keyed;
-
 /** Points [n] in the order so far. Coordinates follow them from time to time, so that those of a
- *  small cell lie together. */
+ *  small cell lie together.
+ *
+ *  A point is a number of 64 bits: in the lower half where its coordinates are, in the upper half
+ *  one of these, in 2^32 steps of its cell's extent: it is compared at once, and no two are equal.
+ */
 typedef struct sorting {
-  bool wide;   /**< fp64 */
-  char *x;     /**< [d][n] fp32 or fp64 */
-  char *moved; /**< [n] a coordinate in the order of now */
+  bool wide;       /**< fp64 */
+  char *x;         /**< [d][n] fp32 or fp64 */
+  int32_t *number; /**< [n] of the point whose coordinates are there */
+  char *moved;     /**< [n] a coordinate, or the numbers, in the order of now */
   int64_t d, n;
-  keyed *points;       /**< [n] */
+  uint64_t *points;    /**< [n] */
   int64_t cell, least; /**< points of the cells that are cut now, and down to which */
-  int64_t k;           /**< the coordinate that moves now */
+  int64_t k;           /**< the coordinate that moves now; d: the numbers */
 } sorting;
 
-static double coordinate(const sorting *s, int64_t k, int64_t at) {
-  const int64_t e = k * s->n + at;
-  return s->wide ? ((const double *)s->x)[e] : (double)((const float *)s->x)[e];
+/** Where the coordinates of a point are. */
+static int64_t place_of(uint64_t point) {
+  return (int64_t)(uint32_t)point;
 }
 
-/** Before b? Equal keys by number, so that the order is one and the same. */
-static bool keyed_before(keyed a, keyed b) {
-  return (a.key < b.key) | (!(b.key < a.key) & (a.i < b.i));
-}
-
-static void keyed_swap(keyed *a, keyed *b) {
-  const keyed was = *a;
+static void swap_points(uint64_t *a, uint64_t *b) {
+  const uint64_t was = *a;
   *a = *b, *b = was;
 }
 
@@ -64,7 +58,7 @@ static void keyed_swap(keyed *a, keyed *b) {
  *  The pivot is of a sample from scattered places, and rather on the side of the many, so that few
  *  are left (Floyd and Rivest, CACM 18, 1975, 165). The partition is Lomuto's: it has no branch
  *  that nobody can predict. */
-static void select_at(keyed *v, int64_t n, int64_t at) {
+static void select_at(uint64_t *v, int64_t n, int64_t at) {
   enum { OF = 16, MOST = 127, ASIDE = 20 }; /* a sixteenth; 5 % aside: about its error */
   uint64_t state = (uint64_t)n;
   for (int64_t lo = 0, hi = n; hi - lo > 1;) {
@@ -73,17 +67,18 @@ static void select_at(keyed *v, int64_t n, int64_t at) {
     rank += 2 * rank < sample ? sample / ASIDE : -(sample / ASIDE);
     for (int64_t c = 0; c < sample; c++) {
       state = state * 6364136223846793005u + 1442695040888963407u;
-      keyed_swap(&v[lo + c], &v[lo + c + (int64_t)((state >> 33) % (uint64_t)(left - c))]);
+      swap_points(&v[lo + c], &v[lo + c + (int64_t)((state >> 33) % (uint64_t)(left - c))]);
     }
     select_at(v + lo, sample, rank);
-    keyed_swap(&v[lo + rank], &v[hi - 1]);
-    const keyed pivot = v[hi - 1];
+    swap_points(&v[lo + rank], &v[hi - 1]);
+    const uint64_t pivot = v[hi - 1];
     for (int64_t r = lo; r < hi - 1; r++) {
-      const bool first = keyed_before(v[r], pivot);
-      keyed_swap(&v[less], &v[r]);
-      less += first;
+      const uint64_t point = v[r];
+      v[r] = v[less];
+      v[less] = point;
+      less += point < pivot;
     }
-    keyed_swap(&v[less], &v[hi - 1]);
+    swap_points(&v[less], &v[hi - 1]);
     if (at == less) return;
     if (at < less)
       hi = less;
@@ -94,46 +89,61 @@ static void select_at(keyed *v, int64_t n, int64_t at) {
 
 #define EXTENT(R, name)                                                                      \
   /** Of n > TRI_TILE points along x; in lanes, as a comparison waits for the one before. */ \
-  static double name(const void *x_, const keyed *points, int64_t n) {                       \
+  static double name(const void *x_, const uint64_t *points, int64_t n, double *least) {     \
     enum { LANES = 4 };                                                                      \
     const R *const x = x_;                                                                   \
     R lo[LANES], hi[LANES];                                                                  \
-    for (int l = 0; l < LANES; l++) lo[l] = hi[l] = x[points[l].at];                         \
+    for (int l = 0; l < LANES; l++) lo[l] = hi[l] = x[place_of(points[l])];                  \
     for (int64_t r = LANES; r < n; r += LANES) {                                             \
-      const keyed *const four = points + tsl_min(r, n - LANES);                              \
+      const uint64_t *const four = points + tsl_min(r, n - LANES);                           \
       for (int l = 0; l < LANES; l++) {                                                      \
-        const R v = x[four[l].at];                                                           \
+        const R v = x[place_of(four[l])];                                                    \
         lo[l] = v < lo[l] ? v : lo[l], hi[l] = v > hi[l] ? v : hi[l];                        \
       }                                                                                      \
     }                                                                                        \
     for (int l = 1; l < LANES; l++)                                                          \
       lo[0] = lo[l] < lo[0] ? lo[l] : lo[0], hi[0] = hi[l] > hi[0] ? hi[l] : hi[0];          \
+    *least = (double)lo[0];                                                                  \
     return (double)hi[0] - (double)lo[0];                                                    \
+  }                                                                                          \
+  /** Set the upper halves: steps from the least coordinate along x. */                      \
+  static void name##_key(const void *x_, uint64_t *points, int64_t n, double least,          \
+                         double steps) {                                                     \
+    const R *const x = x_;                                                                   \
+    for (int64_t r = 0; r < n; r++) {                                                        \
+      const int64_t at = place_of(points[r]);                                                \
+      points[r] = (uint64_t)(int64_t)(((double)x[at] - least) * steps) << 32 | (uint64_t)at; \
+    }                                                                                        \
   }
 EXTENT(float, extent_f32)
 EXTENT(double, extent_f64)
 #undef EXTENT
 
-/** The dimension along which n > TRI_TILE points extend most. */
-static int64_t longest(const sorting *s, const keyed *points, int64_t n) {
-  double most = -1;
-  int64_t widest = 0;
+/** Set the keys of n > TRI_TILE points, along the dimension in which they extend most. */
+static void set_keys(const sorting *s, uint64_t *points, int64_t n) {
+  const double all = 0x1p32 - 0x1p12; /* steps; rounding does not reach 2^32 */
+  double most = -1, least = 0, first;
+  const char *along = s->x;
   for (int64_t k = 0; k < s->d; k++) {
-    const double extent = s->wide ? extent_f64((const double *)s->x + k * s->n, points, n)
-                                  : extent_f32((const float *)s->x + k * s->n, points, n);
-    if (extent > most) most = extent, widest = k;
+    const char *const x = s->x + k * s->n * (s->wide ? 8 : 4);
+    const double extent =
+        s->wide ? extent_f64(x, points, n, &first) : extent_f32(x, points, n, &first);
+    if (extent > most) most = extent, least = first, along = x;
   }
-  return widest;
+  const double steps = isfinite(all / most) ? all / most : 0;
+  if (s->wide)
+    extent_f64_key(along, points, n, least, steps);
+  else
+    extent_f32_key(along, points, n, least, steps);
 }
 
 /** Cut n points, the first of a cell of so many, in the middle of the cell, and the halves, down to
  *  cells of s->least. */
-static void cut_cell(const sorting *s, keyed *points, int64_t n, int64_t cell) {
+static void cut_cell(const sorting *s, uint64_t *points, int64_t n, int64_t cell) {
   const int64_t half = cell / 2;
   if (cell == s->least) return;
   if (n > half) {
-    const int64_t k = longest(s, points, n);
-    for (int64_t r = 0; r < n; r++) points[r].key = coordinate(s, k, points[r].at);
+    set_keys(s, points, n);
     select_at(points, n, half);
     cut_cell(s, points + half, n - half, half);
   }
@@ -148,28 +158,32 @@ static tsl_err cut_cells(void *context, int slot, int64_t first, int64_t last) {
   return TSL_OK;
 }
 
-/** Coordinate k of points [first, last). */
-static tsl_err move_coordinate(void *context, int slot, int64_t first, int64_t last) {
+/** Coordinate k, or the numbers, of points [first, last). */
+static tsl_err move_row(void *context, int slot, int64_t first, int64_t last) {
   const sorting *s = context;
-  const char *x = s->x + s->k * s->n * (s->wide ? 8 : 4);
+  const bool numbers = s->k == s->d, wide = s->wide && !numbers;
+  const char *x = numbers ? (const char *)s->number : s->x + s->k * s->n * (s->wide ? 8 : 4);
   (void)slot;
   for (int64_t r = first; r < last; r++)
-    if (s->wide)
-      memcpy(s->moved + 8 * r, x + 8 * (int64_t)s->points[r].at, 8);
+    if (wide)
+      memcpy(s->moved + 8 * r, x + 8 * place_of(s->points[r]), 8);
     else
-      memcpy(s->moved + 4 * r, x + 4 * (int64_t)s->points[r].at, 4);
+      memcpy(s->moved + 4 * r, x + 4 * place_of(s->points[r]), 4);
   return TSL_OK;
 }
 
-/** Coordinates in the order so far. */
-static tsl_err move_coordinates(sorting *s, int64_t grain) {
+/** Coordinates and numbers in the order so far. */
+static tsl_err move_rows(sorting *s, int64_t grain) {
   tsl_err err = TSL_OK;
   const size_t bytes = (size_t)(s->n * (s->wide ? 8 : 4));
-  for (s->k = 0; s->k < s->d; s->k++) {
-    TSL_TRY(tsl_parallel(s->n, grain, move_coordinate, s));
-    memcpy(s->x + (size_t)s->k * bytes, s->moved, bytes);
+  for (s->k = 0; s->k <= s->d; s->k++) {
+    TSL_TRY(tsl_parallel(s->n, grain, move_row, s));
+    if (s->k < s->d)
+      memcpy(s->x + (size_t)s->k * bytes, s->moved, bytes);
+    else
+      memcpy(s->number, s->moved, (size_t)s->n * sizeof *s->number);
   }
-  for (int64_t r = 0; r < s->n; r++) s->points[r].at = (int32_t)r;
+  for (int64_t r = 0; r < s->n; r++) s->points[r] = (uint64_t)r;
 done:
   return err;
 }
@@ -181,12 +195,13 @@ static tsl_err set_points(const tsl_problem *problem, int64_t first, sorting *s)
   const size_t size = tsl_type_bytes((tsl_type)p->type);
   const char *from = (const char *)problem->fields[TRI_POINTS].data + (size_t)first * size;
   TSL_TRY(tsl_alloc(s->n, sizeof *s->points, "points to sort", (void **)&s->points));
+  TSL_TRY(tsl_alloc(s->n, sizeof *s->number, "points to sort", (void **)&s->number));
   TSL_TRY(tsl_alloc(s->d * s->n, size, "points to sort", (void **)&s->x));
   TSL_TRY(tsl_alloc(s->n, size, "points to sort", (void **)&s->moved));
   for (int64_t k = 0; k < s->d; k++)
     memcpy(s->x + (size_t)(k * s->n) * size, from + (size_t)(k * p->n_pad) * size,
            (size_t)s->n * size);
-  for (int64_t r = 0; r < s->n; r++) s->points[r].i = s->points[r].at = (int32_t)r;
+  for (int64_t r = 0; r < s->n; r++) s->points[r] = (uint64_t)r, s->number[r] = (int32_t)r;
 done:
   return err;
 }
@@ -204,11 +219,11 @@ static tsl_err sort_set(const tsl_problem *problem, int64_t first, int64_t n, in
   for (int cuts = 1; s.cell > TRI_TILE; s.cell = s.least, cuts++) {
     s.least = s.cell > GRAIN ? s.cell / 2 : TRI_TILE;
     TSL_TRY(tsl_parallel(tsl_divide_up(n, s.cell), 1, cut_cells, &s));
-    if (cuts % STAY == 0 || s.least == GRAIN) TSL_TRY(move_coordinates(&s, GRAIN));
+    if (cuts % STAY == 0 || s.least == GRAIN) TSL_TRY(move_rows(&s, GRAIN));
   }
-  for (int64_t r = 0; r < n; r++) order[r] = s.points[r].i;
+  for (int64_t r = 0; r < n; r++) order[r] = s.number[place_of(s.points[r])];
 done:
-  TSL_FREE_ALL(s.points, s.x, s.moved);
+  TSL_FREE_ALL(s.points, s.number, s.x, s.moved);
   return err;
 }
 

@@ -4,6 +4,9 @@
 #include "tri_family.h"
 #include "tri_letters.h"
 
+#include "integers.h"
+#include "parallel.h"
+
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
@@ -193,27 +196,53 @@ done:
   return err;
 }
 
-static tsl_err store_points(const tri_preparing *c, tri_rounding *rounding, void *data) {
+/** Points that a thread prepares at a time. */
+enum { PREPARED = 1 << 14 };
+
+typedef struct storing {
+  const tri_preparing *c;
+  const tri_rounding *rounding;
+  void *data;
+  double *moved; /**< [ranges] by rounding, at most, squared */
+  double *x;     /**< [slots][d] one point */
+} storing;
+
+static tsl_err store_range(void *context, int slot, int64_t first, int64_t last) {
   tsl_err err = TSL_OK;
-  const tri_params *p = c->p;
-  double *x = NULL;
-  TSL_TRY(tsl_alloc(p->d, sizeof *x, "one point", (void **)&x));
-  for (int64_t i = 0; i < c->points->table.n; i++) {
+  const storing *s = context;
+  const tri_params *p = s->c->p;
+  double *const x = s->x + slot * p->d;
+  double most = 0;
+  for (int64_t i = first; i < last; i++) {
     const int64_t place = tri_place_of(p, i);
     double moved = 0;
-    TSL_TRY(tri_prepare_point(c, i, x));
-    for (int64_t k = 0; k < p->d; k++) x[k] -= rounding->origin[k];
-    TSL_TRY(check_row(c, i, x, p->d));
-    TSL_TRY(check_categories(c, i, x));
+    for (int64_t k = p->d_read; k < p->d; k++) x[k] = 0;
+    TSL_TRY(tri_prepare_point(s->c, i, x));
+    for (int64_t k = 0; k < p->d; k++) x[k] -= s->rounding->origin[k];
+    TSL_TRY(check_row(s->c, i, x, p->d));
+    TSL_TRY(check_categories(s->c, i, x));
     for (int64_t k = 0; k < p->d; k++) {
-      tsl_real_put(p->type, data, k * p->n_pad + place, x[k]);
-      moved += (x[k] - tri_rounded(p, x[k])) * (x[k] - tri_rounded(p, x[k]));
-      x[k] = 0;
+      const double off = x[k] - tri_rounded(p, x[k]);
+      tsl_real_put(p->type, s->data, k * p->n_pad + place, x[k]);
+      moved += off * off;
     }
-    rounding->most = fmax(rounding->most, sqrt(moved));
+    most = moved > most ? moved : most;
   }
+  s->moved[first / PREPARED] = most;
 done:
-  tsl_free(x);
+  return err;
+}
+
+static tsl_err store_points(const tri_preparing *c, tri_rounding *rounding, void *data) {
+  tsl_err err = TSL_OK;
+  const int64_t n = c->points->table.n, ranges = tsl_divide_up(n, PREPARED);
+  storing s = {.c = c, .rounding = rounding, .data = data};
+  TSL_TRY(tsl_alloc(ranges, sizeof *s.moved, "rounding of points", (void **)&s.moved));
+  TSL_TRY(tsl_alloc(tsl_parallel_slots() * c->p->d, sizeof *s.x, "one point", (void **)&s.x));
+  TSL_TRY(tsl_parallel(n, PREPARED, store_range, &s));
+  for (int64_t r = 0; r < ranges; r++) rounding->most = fmax(rounding->most, sqrt(s.moved[r]));
+done:
+  TSL_FREE_ALL(s.moved, s.x);
   return err;
 }
 
@@ -222,7 +251,7 @@ static double extent(const tri_points *points, int64_t k, bool sizes) {
   double least = INFINITY, most = -INFINITY;
   for (int64_t i = 0; i < points->table.n; i++) {
     const double x = points->table.values[i * points->table.columns + k];
-    least = fmin(least, x), most = fmax(most, x);
+    least = x < least ? x : least, most = x > most ? x : most;
   }
   return sizes ? fmax(most, -least) : most - least;
 }

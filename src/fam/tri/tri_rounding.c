@@ -2,6 +2,9 @@
  * few are left for where its points are: such clouds are counted from their middle. */
 #include "tri_family.h"
 
+#include "integers.h"
+#include "parallel.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -62,21 +65,49 @@ typedef struct spread {
   bool rounded;                 /**< a coordinate is not exact in fp32 */
 } spread;
 
-static tsl_err find_spread(const tri_preparing *c, const double *middle, spread *of) {
+/** Points of a range: sums are added up range by range, and do not depend on threads. */
+enum { RANGE = 1 << 14 };
+
+typedef struct spreading {
+  const tri_preparing *c;
+  const double *middle;
+  double *x;  /**< [slots][d] one point */
+  spread *of; /**< [ranges][d] */
+} spreading;
+
+static tsl_err spread_range(void *context, int slot, int64_t first, int64_t last) {
   tsl_err err = TSL_OK;
-  const tri_params *p = c->p;
-  double *x = NULL;
-  TSL_TRY(tsl_alloc(p->d, sizeof *x, "one point", (void **)&x));
-  for (int64_t i = 0; i < c->points->table.n; i++) {
-    TSL_TRY(tri_prepare_point(c, i, x));
-    for (int64_t k = 0; k < p->d; k++) {
+  const spreading *s = context;
+  const int64_t d = s->c->p->d;
+  double *const x = s->x + slot * d;
+  spread *const of = s->of + first / RANGE * d;
+  for (int64_t i = first; i < last; i++) {
+    TSL_TRY(tri_prepare_point(s->c, i, x));
+    for (int64_t k = 0; k < d; k++) {
       of[k].about_0 += fabs(x[k]);
-      of[k].about_middle += fabs(x[k] - middle[k]);
-      of[k].rounded = of[k].rounded || x[k] != tri_rounded(p, x[k]);
+      of[k].about_middle += fabs(x[k] - s->middle[k]);
+      of[k].rounded = of[k].rounded || x[k] != tri_rounded(s->c->p, x[k]);
     }
   }
 done:
-  tsl_free(x);
+  return err;
+}
+
+static tsl_err find_spread(const tri_preparing *c, const double *middle, spread *of) {
+  tsl_err err = TSL_OK;
+  const int64_t n = c->points->table.n, d = c->p->d, ranges = tsl_divide_up(n, RANGE);
+  spreading s = {.c = c, .middle = middle};
+  TSL_TRY(tsl_alloc(tsl_parallel_slots() * d, sizeof *s.x, "one point", (void **)&s.x));
+  TSL_TRY(tsl_alloc(ranges * d, sizeof *s.of, "spread of points", (void **)&s.of));
+  TSL_TRY(tsl_parallel(n, RANGE, spread_range, &s));
+  for (int64_t m = 0; m < ranges * d; m++) {
+    spread *const to = of + m % d;
+    to->about_0 += s.of[m].about_0;
+    to->about_middle += s.of[m].about_middle;
+    to->rounded = to->rounded || s.of[m].rounded;
+  }
+done:
+  TSL_FREE_ALL(s.x, s.of);
   return err;
 }
 
@@ -103,30 +134,50 @@ static void look_near(const double *queries, int64_t q, int64_t d, const double 
     double sum = 0;
     for (int64_t k = 0; k < d; k++)
       sum += (queries[s * d + k] - x[k]) * (queries[s * d + k] - x[k]);
-    if (sum > 0) near[s] = fmin(near[s], sum);
+    near[s] = sum > 0 && sum < near[s] ? sum : near[s];
   }
+}
+
+typedef struct nearing {
+  const tri_preparing *c;
+  int64_t q, m;
+  double *queries; /**< [q][d] */
+  double *x;       /**< [slots][d] one point */
+  double *near;    /**< [slots][QUERIES] */
+} nearing;
+
+static tsl_err near_range(void *context, int slot, int64_t first, int64_t last) {
+  tsl_err err = TSL_OK;
+  const nearing *s = context;
+  const int64_t d = s->c->p->d;
+  double *const x = s->x + slot * d;
+  for (int64_t k = first; k < last; k++) {
+    TSL_TRY(tri_prepare_point(s->c, k * s->c->points->table.n / s->m, x));
+    look_near(s->queries, s->q, d, x, s->near + (int64_t)slot * QUERIES);
+  }
+done:
+  return err;
 }
 
 /** Median of some points' distances to their nearest neighbours, scaled up from a part of these. */
 static tsl_err find_near(const tri_preparing *c, tri_rounding *r) {
   tsl_err err = TSL_OK;
-  const int64_t n = c->points->table.n, d = c->p->d;
+  const int64_t n = c->points->table.n, d = c->p->d, slots = tsl_parallel_slots();
   const int64_t q = bounded(NUMBERS / d, 1, n < QUERIES ? n : QUERIES);
-  const int64_t m = bounded(STEPS / q / d, 2, n);
-  double *queries = NULL, *x = NULL, near[QUERIES];
-  TSL_TRY(tsl_alloc(q * d, sizeof *queries, "sample of points", (void **)&queries));
-  TSL_TRY(tsl_alloc(d, sizeof *x, "one point", (void **)&x));
-  TSL_TRY(take_sample(c, q, queries));
-  for (int64_t s = 0; s < q; s++) near[s] = INFINITY;
-  for (int64_t s = 0; s < m; s++) {
-    TSL_TRY(tri_prepare_point(c, s * n / m, x));
-    look_near(queries, q, d, x, near);
-  }
-  qsort(near, (size_t)q, sizeof *near, ascending);
-  r->near = isfinite(near[q / 2]) ? sqrt(near[q / 2]) : 0;
-  if (d <= 3) r->near *= pow((double)m / (double)n, 1.0 / (double)d);
+  nearing s = {.c = c, .q = q, .m = bounded(STEPS / q / d, 2, n)};
+  TSL_TRY(tsl_alloc(q * d, sizeof *s.queries, "sample of points", (void **)&s.queries));
+  TSL_TRY(tsl_alloc(slots * d, sizeof *s.x, "one point", (void **)&s.x));
+  TSL_TRY(tsl_alloc(slots * QUERIES, sizeof *s.near, "nearest points", (void **)&s.near));
+  TSL_TRY(take_sample(c, q, s.queries));
+  for (int64_t k = 0; k < slots * QUERIES; k++) s.near[k] = INFINITY;
+  TSL_TRY(tsl_parallel(s.m, RANGE, near_range, &s));
+  for (int64_t k = QUERIES; k < slots * QUERIES; k++)
+    s.near[k % QUERIES] = fmin(s.near[k % QUERIES], s.near[k]);
+  qsort(s.near, (size_t)q, sizeof *s.near, ascending);
+  r->near = isfinite(s.near[q / 2]) ? sqrt(s.near[q / 2]) : 0;
+  if (d <= 3) r->near *= pow((double)s.m / (double)n, 1.0 / (double)d);
 done:
-  TSL_FREE_ALL(queries, x);
+  TSL_FREE_ALL(s.queries, s.x, s.near);
   return err;
 }
 

@@ -57,7 +57,8 @@ typedef struct triples_params {
   int32_t all;               /**< EQUATION: 1: each point's sum is over all of its triples; 0: over
                                 those whose other points come before it */
   int32_t n_quantities;
-  uint32_t equation, reserved; /**< hash of its text */
+  uint32_t equation; /**< hash of its text */
+  int32_t slopes;    /**< EQUATION: 1: forces as well, by its gradient */
 } triples_params;
 
 /**
@@ -68,15 +69,16 @@ typedef struct triples_params {
  *                     block, without strength, in units of 2^length: -F and energy of its rows
  *                   3 "forces" GATHER f64 [n][d], by the family
  *   triangles       2 "triangles" SUM u64 [bins][bins][bins], 3 "edges" f64 [bins + 1]
- *   equation        2 "sums" GATHER f64 [n], 3 "quantities" IN [n_quantities n_pad], then those of
- *                     lang_equation.h
+ *   equation        2 "sums" GATHER f64 [n], 3 "quantities" IN [n_quantities n_pad], with slopes
+ *                     4 "forces" GATHER f64 [n][d], then those of lang_equation.h
  */
 enum {
   TRIPLES_POINTS,
   TRIPLES_CELLS,
   TRIPLES_OUT,
   TRIPLES_OUT_2,
-  TRIPLES_QUANTITIES = TRIPLES_OUT_2
+  TRIPLES_QUANTITIES = TRIPLES_OUT_2,
+  TRIPLES_FORCES
 };
 
 static inline const triples_params *triples_params_of(const tsl_problem *problem) {

@@ -9,7 +9,8 @@
 
 const char *const triples_function_words[] = {"axilrod_teller", "triangles", "equation", NULL};
 
-static const char *const output_words[] = {"sum", "sums", NULL};
+static const char *const output_words[] = {"sum", "sums", "forces", NULL};
+enum { SUM, SUMS, FORCES };
 static const char *const precision_words[] = {"fp32", "fp64", NULL};
 
 #define AT(member) offsetof(triples_deck, member)
@@ -23,7 +24,7 @@ const tsl_key triples_keys[] = {
      "their sides in which bins; or an equation, a map with the keys below."},
     {"output", TSL_KEY_CHOICE, AT(output), "", 0, 0, output_words, NULL, 0,
      "Equation: sum (default), the sum over all triples; sums, also that of each point over its "
-     "triples."},
+     "triples; forces, these and minus the sum's slope, by function.gradient (sockets)."},
     {"precision", TSL_KEY_CHOICE, AT(precision), "fp32", 0, 0, precision_words, NULL, 0,
      "Type of points and arithmetic; sums are in double precision."},
     {"unit", TSL_KEY_TEXT, AT(unit), "", 0, 0, NULL, NULL, 0,
@@ -56,6 +57,7 @@ static const struct {
   const char *path;
   uint32_t functions;
 } uses[] = {{"triples.function.value", F(EQUATION)},
+            {"triples.function.gradient", F(EQUATION)},
             {"triples.function.symmetric", F(EQUATION)},
             {"triples.function.unit", F(EQUATION)},
             {"triples.function.quantities", F(EQUATION)},
@@ -109,6 +111,20 @@ done:
   return err;
 }
 
+/** Equations: forces and the gradient belong together. */
+static tsl_err check_gradient(const tsl_deck *deck, const triples_deck *s) {
+  tsl_err err = TSL_OK;
+  const bool forces = s->output == FORCES;
+  if (forces && s->function.gradient == NULL)
+    TSL_DECK_FAIL(deck, "triples.output",
+                  "forces of an equation need the key gradient in triples.function");
+  if (!forces && s->function.gradient != NULL)
+    TSL_DECK_FAIL(deck, "triples.function.gradient", "not used by output %s; remove it",
+                  output_words[s->output]);
+done:
+  return err;
+}
+
 tsl_err triples_check(const tsl_deck *deck, const triples_deck *s, triples_params *p) {
   tsl_err err = TSL_OK;
   for (size_t u = 0; u < sizeof uses / sizeof uses[0]; u++)
@@ -116,8 +132,10 @@ tsl_err triples_check(const tsl_deck *deck, const triples_deck *s, triples_param
       TSL_DECK_FAIL(deck, uses[u].path, "not used by function %s; remove it",
                     triples_function_words[s->function.name]);
   if (s->box.n > 3) TSL_DECK_FAIL(deck, "triples.box", "at most 3 edges are possible");
+  TSL_TRY(check_gradient(deck, s));
   p->function = s->function.name;
-  p->all = s->output;
+  p->all = s->output != SUM;
+  p->slopes = s->output == FORCES;
   p->n_quantities = (int32_t)s->function.quantities.n;
   p->type = s->precision == 0 ? TSL_F32 : TSL_F64;
   for (uint64_t k = 0; k < 3; k++) p->box[k] = k < s->box.n ? s->box.values[k] : INFINITY;

@@ -79,13 +79,16 @@ static void put_side(lang_text *t, const triples_params *p, bool root) {
   lang_put(t, "  s.r2 = r2;\n  s.r = %s;\n  return s;\n}\n", root ? "LANG_SQRT(r2)" : "(R)0");
 }
 
-static void put_value(lang_text *t, const triples_params *p, const lang_text *value) {
+/** triples_value or triples_slope. */
+static void put_function(lang_text *t, const triples_params *p, const char *name,
+                         const lang_text *value) {
   lang_put(t,
-           "LANG_FN R triples_value(const struct triples_side ij, const struct triples_side jk,\n"
+           "LANG_FN R %s(const struct triples_side ij, const struct triples_side jk,\n"
            "                    const struct triples_side ki, const struct triples_point i,\n"
            "                    const struct triples_point j, const struct triples_point k,\n"
            "                    const struct triples_constants c) {\n"
-           "  (void)ij, (void)jk, (void)ki, (void)i, (void)j, (void)k, (void)c;\n");
+           "  (void)ij, (void)jk, (void)ki, (void)i, (void)j, (void)k, (void)c;\n",
+           name);
   lang_put(t, "  const R v = %s;\n", value->text);
   lang_put(t, isfinite(p->cutoff)
                   ? "  return (ij.r2 <= c.cutoff2) & (jk.r2 <= c.cutoff2) & (ki.r2 <= c.cutoff2) "
@@ -100,13 +103,17 @@ static tsl_err write_text(const tsl_deck *deck, const triples_equation *e, const
                           lang_pair_uses *uses, lang_text *t) {
   tsl_err err = TSL_OK;
   const bool single = p->type == TSL_F32;
-  lang_text value = {0};
+  lang_text value = {0}, slope = {0};
   words w;
   set_words(e->n_variables, &w);
   const lang_pair_words called = {w.scalars, NULL};
-  const lang_pair pair = {&e->names, &e->value, e->n_variables};
+  lang_pair pair = {&e->names, &e->value, e->n_variables};
   TSL_TRY(
       tsl_deck_blame(deck, "triples.function.value", lang_pair_emit(&pair, &called, uses, &value)));
+  pair.expr = &e->gradient;
+  if (p->slopes)
+    TSL_TRY(tsl_deck_blame(deck, "triples.function.gradient",
+                           lang_pair_emit(&pair, &called, uses, &slope)));
   lang_put(t, "#define R %s\n#define LANG_BYTES %d\n#define LANG_(name) name\n%s\n%s;\n",
            single ? "float" : "double", single ? 4 : 8, lang_math_text,
            STRING(TRIPLES_EQUATION_STRUCT));
@@ -118,9 +125,11 @@ static tsl_err write_text(const tsl_deck *deck, const triples_equation *e, const
   put_point(t, p, uses);
   put_numbers(t, p, uses);
   put_side(t, p, (uses->scalars >> 3 & 7u) != 0);
-  put_value(t, p, &value);
+  put_function(t, p, "triples_value", &value);
+  if (p->slopes) lang_put(t, "#define TRIPLES_SLOPES\n");
+  if (p->slopes) put_function(t, p, "triples_slope", &slope);
 done:
-  tsl_free(value.text);
+  TSL_FREE_ALL(value.text, slope.text);
   return err;
 }
 
@@ -155,6 +164,20 @@ done:
   return err;
 }
 
+static tsl_err add_forces(tsl_problem *problem) {
+  const triples_params *p = triples_params_of(problem);
+  const tsl_field field = {.name = "forces",
+                           .doc = "Force on each point: minus the slope of the sum.",
+                           .unit = "1",
+                           .role = TSL_OUT,
+                           .type = TSL_F64,
+                           .combine = TSL_GATHER,
+                           .rank = 2,
+                           .shape = {p->n, p->d, 1}};
+  tsl_field *added = NULL;
+  return tsl_problem_add(problem, &field, &added);
+}
+
 tsl_err triples_equation_fields(const tsl_deck *deck, const triples_equation *e,
                                 const triples_points *points, tsl_problem *problem) {
   tsl_err err = TSL_OK;
@@ -162,9 +185,11 @@ tsl_err triples_equation_fields(const tsl_deck *deck, const triples_equation *e,
   lang_pair_uses uses = {0};
   lang_text text = {0};
   TSL_TRY(add_quantities(deck, points, problem));
+  if (p->slopes) TSL_TRY(add_forces(problem));
   TSL_TRY(write_text(deck, e, p, &uses, &text));
   TSL_TRY(lang_fields_add(problem, &text, &uses, &p->equation));
   TSL_TRY(triples_equation_sample(deck, e, problem));
+  if (p->slopes) TSL_TRY(triples_equation_slope(deck, e, problem));
 done:
   tsl_free(text.text);
   return err;

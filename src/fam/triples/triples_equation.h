@@ -8,6 +8,7 @@
  *         symmetric: yes                       # the same however the points are ordered
  *         quantities: [{name: q, column: 3}]   # of the input: q_i, q_j and q_k
  *         parameters: [{name: s, value: 0.1}, {name: c, value: 2}]
+ *         gradient: "-c / s * q_i * q_j * q_k * exp(-(r_ij + r_jk + r_ki) / s)"   # by r_ij
  *       output: sums
  *
  * Names: r_ij, r_jk, r_ki, the sides, and r2_ij, r2_jk, r2_ki, their squares; the quantities and
@@ -19,6 +20,11 @@
  * are pairs, in 64 lanes by j modulo 64 that are then added in order. So bits depend neither on the
  * device nor on how the work is shared out.
  *
+ * Forces (params.slopes): -sum over j of S(i, j) (x_i - x_j) / r_ij, S(i, j) being the sum of the
+ * gradient, the value's derivative by r_ij with the other sides held, over all k; as the value is
+ * symmetric, that is minus its whole derivative by x_i. S is added up as values are, over all k;
+ * the sum over j in double precision, in 64 lanes by j modulo 64 that are then added in order.
+ *
  * Text for compilers, in this order: what a device brings (LANG_FN, i64), the family's text in the
  * field "equation", the device's loops. The family's text defines R, lang_math.h's functions, and
  *
@@ -28,6 +34,7 @@
  *     struct triples_constants, triples_numbers(const struct triples_equation_args *)
  *     struct triples_side { R r2, r; }, triples_side_of(a, b, c)    r: 0 where it is not used
  *     triples_value(ij, jk, ki, i, j, k, c)                         0 beyond the cut-off
+ *     with params.slopes the macro TRIPLES_SLOPES, and triples_slope, the same of the gradient
  */
 #ifndef TSL_FAM_TRIPLES_EQUATION_H
 #define TSL_FAM_TRIPLES_EQUATION_H

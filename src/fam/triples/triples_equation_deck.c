@@ -12,6 +12,9 @@ const tsl_key triples_function_keys[] = {
      "Its name, for which the word alone stands; an equation has the keys below."},
     {"value", TSL_KEY_TEXT, AT(value), "", 0, 0, NULL, NULL, 0,
      "Value of three points, of r_ij, r_jk, r_ki, r2_ij, r2_jk, r2_ki, quantities and parameters."},
+    {"gradient", TSL_KEY_TEXT, AT(gradient), "", 0, 0, NULL, NULL, 0,
+     "Output forces: derivative of the value by r_ij, the other two sides held, of the same "
+     "names."},
     {"symmetric", TSL_KEY_BOOL, AT(symmetric), "", 0, 0, NULL, NULL, 0,
      "The value is the same however the three points are ordered; needed, and looked into."},
     {"unit", TSL_KEY_TEXT, AT(unit), "", 0, 0, NULL, NULL, 0,
@@ -43,12 +46,16 @@ tsl_err triples_equation_parse(const tsl_deck *deck, const triples_function_deck
   TSL_TRY(lang_add_parameters(&place, &s->parameters, names));
   TSL_TRY(tsl_deck_blame(deck, "triples.function.value",
                          lang_expr_parse(names, LANG_SCOPE_PAIR, s->value, &e->value)));
+  if (s->gradient != NULL)
+    TSL_TRY(tsl_deck_blame(deck, "triples.function.gradient",
+                           lang_expr_parse(names, LANG_SCOPE_PAIR, s->gradient, &e->gradient)));
 done:
   return err;
 }
 
 void triples_equation_clear(triples_equation *e) {
   lang_expr_clear(&e->value);
+  lang_expr_clear(&e->gradient);
 }
 
 /* ----------------------------------------------------------------- symmetry */
@@ -66,24 +73,35 @@ static double square_between(const tsl_problem *problem, int64_t a, int64_t b) {
   return square;
 }
 
-/** In double precision. */
-static tsl_err value_at(const tsl_deck *deck, const triples_equation *e, const tsl_problem *problem,
-                        const int64_t at[3], double *out) {
-  tsl_err err = TSL_OK;
+/** Variables of a triple: the sides and quantities. */
+static void set_variables(const tsl_problem *problem, const int64_t at[3], double *v) {
   const triples_params *p = triples_params_of(problem);
   const void *q = problem->fields[TRIPLES_QUANTITIES].data;
-  double v[LANG_SCALARS_MAX];
-  const lang_pair pair = {&e->names, &e->value, e->n_variables};
-  const lang_pair_values values = {v, NULL};
   for (int k = 0; k < 3; k++) {
     v[k] = square_between(problem, at[k], at[(k + 1) % 3]);
     v[3 + k] = sqrt(v[k]);
     for (int64_t m = 0; m < p->n_quantities; m++)
       v[TRIPLES_SIDES + 3 * m + k] = tsl_real_get(p->type, q, m * p->n_pad + at[k]);
   }
-  TSL_TRY(tsl_deck_blame(deck, "triples.function.value", lang_pair_value(&pair, &values, out)));
+}
+
+/** The value or the gradient, in double precision. */
+static tsl_err number_of(const tsl_deck *deck, const triples_equation *e, const double *v,
+                         bool slope, double *out) {
+  tsl_err err = TSL_OK;
+  const lang_pair pair = {&e->names, slope ? &e->gradient : &e->value, e->n_variables};
+  const lang_pair_values values = {v, NULL};
+  TSL_TRY(tsl_deck_blame(deck, slope ? "triples.function.gradient" : "triples.function.value",
+                         lang_pair_value(&pair, &values, out)));
 done:
   return err;
+}
+
+static tsl_err value_at(const tsl_deck *deck, const triples_equation *e, const tsl_problem *problem,
+                        const int64_t at[3], double *out) {
+  double v[LANG_SCALARS_MAX];
+  set_variables(problem, at, v);
+  return number_of(deck, e, v, false, out);
 }
 
 static void pick_triple(uint64_t t, int64_t n, int64_t at[3]) {
@@ -95,10 +113,11 @@ static void pick_triple(uint64_t t, int64_t n, int64_t at[3]) {
   if (at[2] >= most) at[2]++;
 }
 
+enum { TRIPLES = 500 /* looked at */ };
+
 /** An exchange and a turn make all orders. */
 tsl_err triples_equation_sample(const tsl_deck *deck, const triples_equation *e,
                                 const tsl_problem *problem) {
-  enum { TRIPLES = 500 };
   const double of_value = 1e-6, of_largest = 1e-12; /* more than rounding */
   tsl_err err = TSL_OK;
   const int64_t n = triples_params_of(problem)->n;
@@ -121,6 +140,53 @@ tsl_err triples_equation_sample(const tsl_deck *deck, const triples_equation *e,
                   "%lld, %lld) %.9g",
                   (long long)a[0], (long long)a[1], (long long)a[2], there[0], (long long)b[0],
                   (long long)b[1], (long long)b[2], there[1]);
+done:
+  return err;
+}
+
+/* ----------------------------------------------------------------- gradient */
+
+/** The derivative by r_ij from differences, and the deck's; NaN where there is none. */
+static tsl_err compare_slopes(const tsl_deck *deck, const triples_equation *e,
+                              const tsl_problem *problem, const int64_t at[3], double slopes[2]) {
+  const double step = 1e-5; /* of the side: both errors are about 1e-10 of the value */
+  tsl_err err = TSL_OK;
+  double v[LANG_SCALARS_MAX], ends[2];
+  set_variables(problem, at, v);
+  const double r = v[3], h = step * r;
+  TSL_TRY(number_of(deck, e, v, true, &slopes[1]));
+  for (int end = 0; end < 2; end++) {
+    v[3] = end ? r + h : r - h;
+    v[0] = v[3] * v[3];
+    TSL_TRY(number_of(deck, e, v, false, &ends[end]));
+  }
+  slopes[0] = h > 0 ? (ends[1] - ends[0]) / (2 * h) : NAN;
+done:
+  return err;
+}
+
+/** A kink or a jump makes few triples differ: most must. */
+tsl_err triples_equation_slope(const tsl_deck *deck, const triples_equation *e,
+                               const tsl_problem *problem) {
+  const double tolerance = 1e-3;
+  tsl_err err = TSL_OK;
+  const int64_t n = triples_params_of(problem)->n;
+  int64_t differ = 0, all = 0, at[3], worst[3] = {0};
+  double v[2], shown[2] = {0};
+  for (uint64_t t = 0; t < TRIPLES && n > 2; t++) {
+    pick_triple(t, n, at);
+    TSL_TRY(compare_slopes(deck, e, problem, at, v));
+    if (!isfinite(v[0]) || !isfinite(v[1]) || (v[0] == 0 && v[1] == 0)) continue;
+    all++;
+    if (fabs(v[0] - v[1]) <= tolerance * fmax(fabs(v[0]), fabs(v[1]))) continue;
+    differ++, memcpy(worst, at, sizeof at), memcpy(shown, v, sizeof v);
+  }
+  if (2 * differ > all)
+    TSL_DECK_FAIL(deck, "triples.function.gradient",
+                  "it is not the value's derivative by r_ij: of points (%lld, %lld, %lld) it is "
+                  "%.6g, by differences %.6g",
+                  (long long)worst[0], (long long)worst[1], (long long)worst[2], shown[1],
+                  shown[0]);
 done:
   return err;
 }

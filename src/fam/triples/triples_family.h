@@ -11,7 +11,7 @@
 /** The map `function`. */
 typedef struct triples_function_deck {
   int32_t name; /**< triples_function; the rest is of equations */
-  char *value, *unit;
+  char *value, *gradient, *unit;
   bool symmetric;
   tsl_maps quantities, parameters; /**< lang_quantity, lang_parameter */
 } triples_function_deck;
@@ -50,7 +50,7 @@ tsl_err triples_load(const tsl_deck *deck, triples_deck *s, triples_points *poin
 /** An equation on the root; zero it first, release with triples_equation_clear. */
 typedef struct triples_equation {
   lang_names names;
-  lang_expr value;
+  lang_expr value, gradient;
   int32_t n_variables; /**< first scalars: squares of the sides ij, jk, ki, the sides, and q_i, q_j,
                           q_k of each quantity */
 } triples_equation;
@@ -68,6 +68,10 @@ tsl_err triples_equation_fields(const tsl_deck *deck, const triples_equation *eq
 /** Is the value of some triples the same in any order? @return TSL_ERR_INPUT naming points */
 tsl_err triples_equation_sample(const tsl_deck *deck, const triples_equation *equation,
                                 const tsl_problem *problem);
+
+/** Is the gradient the value's derivative by r_ij? @return TSL_ERR_INPUT naming points */
+tsl_err triples_equation_slope(const tsl_deck *deck, const triples_equation *equation,
+                               const tsl_problem *problem);
 
 /** Root: what problem->own holds. */
 typedef struct triples_own {

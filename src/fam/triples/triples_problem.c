@@ -53,11 +53,25 @@ static tsl_err add_sums(tsl_problem *problem, const char *unit) {
                    &sums);
 }
 
+/** Forces of equations are computed on sockets. */
+static tsl_err check_devices(const tsl_deck *deck, const tsl_problem *problem) {
+  tsl_err err = TSL_OK;
+  for (int r = 0; r < problem->n_devices; r++)
+    if (triples_params_of(problem)->slopes && problem->devices[r].kind == TSL_GPU)
+      TSL_DECK_FAIL(deck, "triples.output",
+                    "forces of an equation are computed on sockets only, and rank %d has a card; "
+                    "use run.device: cpu",
+                    r);
+done:
+  return err;
+}
+
 /** The parsed equation's part of the problem. */
 static tsl_err add_equation(const tsl_deck *deck, const triples_function_deck *s,
                             const triples_points *points, tsl_problem *problem) {
   tsl_err err = TSL_OK;
   triples_equation equation = {0};
+  TSL_TRY(check_devices(deck, problem));
   TSL_TRY(triples_equation_parse(deck, s, problem->params, &equation));
   TSL_TRY(add_sums(problem, s->unit != NULL ? s->unit : "1"));
   TSL_TRY(triples_equation_fields(deck, &equation, points, problem));

@@ -46,25 +46,33 @@ static double all_triples(const triples_params *p) {
   return p->n < 3 ? 0 : n * (n - 1) * (n - 2) / 6;
 }
 
-static void sum_forces(const tsl_problem *problem, tsl_summary *summary) {
+/** Of a field of forces. @return is the largest one a number? */
+static bool sum_net(const tsl_problem *problem, int field, tsl_summary *summary) {
   const triples_params *p = triples_params_of(problem);
-  const double *forces = problem->fields[TRIPLES_OUT_2].data;
-  double energy = 0, net[3] = {0}, most = 0;
+  const double *forces = problem->fields[field].data;
+  double net[3] = {0}, most = 0;
   for (int64_t i = 0; i < p->n; i++) {
     double square = 0;
-    energy += sum_blocks(problem, i, 3);
     for (int64_t k = 0; k < p->d; k++) {
       const double f = forces[i * p->d + k];
       net[k] += f, square += f * f;
     }
     most = fmax(most, sqrt(square));
   }
-  energy *= ldexp(p->strength, -9 * p->length);
-  tsl_summary_add(summary, "energy", energy, "1");
   tsl_summary_add(summary, "largest force", most, "1");
   tsl_summary_add(summary, "net force", sqrt(net[0] * net[0] + net[1] * net[1] + net[2] * net[2]),
                   "1");
-  if (isfinite(energy) && isfinite(most)) return;
+  return isfinite(most);
+}
+
+static void sum_forces(const tsl_problem *problem, tsl_summary *summary) {
+  const triples_params *p = triples_params_of(problem);
+  double energy = 0;
+  for (int64_t i = 0; i < p->n; i++) energy += sum_blocks(problem, i, 3);
+  energy *= ldexp(p->strength, -9 * p->length);
+  tsl_summary_add(summary, "energy", energy, "1");
+  const bool finite = sum_net(problem, TRIPLES_OUT_2, summary);
+  if (isfinite(energy) && finite) return;
   summary->valid = false;
   (void)snprintf(summary->reason, sizeof summary->reason,
                  "a force or the energy is not finite: points are too close together");
@@ -85,6 +93,7 @@ static void sum_values(const tsl_problem *problem, tsl_summary *summary) {
   double sum = 0;
   for (int64_t i = 0; i < p->n; i++) sum += ((const double *)sums->data)[i];
   tsl_summary_add(summary, "sum", p->all ? sum / 3 : sum, sums->unit);
+  if (p->slopes) (void)sum_net(problem, TRIPLES_FORCES, summary); /* the run stops at NaN */
 }
 
 tsl_err triples_summary(const tsl_problem *problem, tsl_summary *summary) {

@@ -33,7 +33,8 @@ static double terms_before(const triples_params *p, int64_t block) {
   const double n = (double)p->n;
   if (p->function == TRIPLES_EQUATION) {
     const double rows = (double)tsl_min(p->n, block);
-    return rows * (p->all ? n * n / 2 : rows * rows / 6) + rows * n / 64;
+    const double slopes = p->slopes ? rows * n * n : 0;
+    return slopes + rows * (p->all ? n * n / 2 : rows * rows / 6) + rows * n / 64;
   }
   const double i = (double)tsl_min(p->n, block * p->block_rows);
   return (i * (n - 1) - 0.5 * i * (i - 1)) * n;
@@ -52,7 +53,8 @@ static double work_before(const domain *d, int64_t place) {
 
 static int64_t slab_bytes(const triples_params *p, int64_t places) {
   if (p->function == TRIPLES_TRIANGLES) return 0;
-  if (p->function == TRIPLES_EQUATION) return places * (int64_t)sizeof(double);
+  if (p->function == TRIPLES_EQUATION)
+    return places * (p->slopes ? 1 + p->d : 1) * (int64_t)sizeof(double);
   return places * p->n * TRIPLES_SUMS * (int64_t)sizeof(double);
 }
 
@@ -141,7 +143,10 @@ void triples_region(const tsl_problem *problem, const tsl_unit *unit, int field,
   const triples_params *p = triples_params_of(problem);
   memset(lo, 0, 3 * sizeof lo[0]);
   hi[0] = 0, hi[1] = hi[2] = 1;
-  if (p->function == TRIPLES_TRIANGLES || field != TRIPLES_OUT) return; /* by advance */
+  const bool forces = p->slopes && field == TRIPLES_FORCES;
+  if (p->function == TRIPLES_TRIANGLES || (field != TRIPLES_OUT && !forces))
+    return; /* by advance */
   lo[0] = unit->lo[0], hi[0] = unit->hi[0];
+  if (forces) hi[1] = p->d;
   if (p->function == TRIPLES_AXILROD_TELLER) hi[1] = p->n, hi[2] = TRIPLES_SUMS;
 }

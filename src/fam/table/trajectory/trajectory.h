@@ -112,11 +112,12 @@ typedef struct trajectory_end {
   int64_t atoms;             /**< PDB: of a frame after the last END; -1: there is none */
   bool ended;                /**< PDB: an END is there */
   bool in_last;              /**< GRO: `cut` is of the library's last frame */
+  int64_t keep;              /**< LAMMPS: bytes before the frame of `cut`, else 0 */
 } trajectory_end;
 
 /**
- * Look at the end of a file of DCD, XTC, TRR, PDB or GRO; of others nothing is known. A file that
- * does not begin as its ending says is left to the library, which refuses it.
+ * Look at the end of a file of DCD, XTC, TRR, PDB, GRO or LAMMPS; of others nothing is known. A
+ * file that does not begin as its ending says is left to the library, which refuses it.
  * @return TSL_ERR_INPUT: a header or a frame in the middle is broken
  */
 tsl_err trajectory_end_find(const char *path, trajectory_end *end);

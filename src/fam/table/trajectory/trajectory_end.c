@@ -5,6 +5,7 @@
 #include "table_read.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -205,17 +206,37 @@ done:
   return err;
 }
 
-/* ---------------------------------------------------------------------- PDB */
+/* ------------------------------------------------------- texts, by their end */
 
-/** Where the line after the last one that begins with END begins. @return -1: there is none */
-static int64_t after_end(const char *text, int64_t n) {
-  for (int64_t at = n - 3; at >= 0; at--) {
-    if (memcmp(text + at, "END", 3) != 0 || (at > 0 && text[at - 1] != '\n')) continue;
-    const char *line_end = memchr(text + at, '\n', (size_t)(n - at));
-    return line_end == NULL ? n : line_end - text + 1;
-  }
+/** Where the last line that begins so begins. @return -1: there is none */
+static int64_t last_line(const char *text, int64_t n, const char *word) {
+  const int64_t length = (int64_t)strlen(word);
+  for (int64_t at = n - length; at >= 0; at--)
+    if (memcmp(text + at, word, (size_t)length) == 0 && (at == 0 || text[at - 1] == '\n'))
+      return at;
   return -1;
 }
+
+/** The file's end, ever more of it, until a line that begins so is in it, or all.
+ *  @param[out] text  [*n + 1], ended by 0; free it  @param[out] at  that line, or -1 */
+static tsl_err take_end(const source *s, const char *word, char **text, int64_t *n, int64_t *at) {
+  enum { LEAST = 1 << 20 };
+  tsl_err err = TSL_OK;
+  for (*n = LEAST;; *n *= 2) {
+    const bool all = *n >= s->bytes;
+    *n = all ? s->bytes : *n;
+    tsl_free(*text);
+    *text = NULL;
+    TSL_TRY(tsl_alloc(*n + 1, 1, "the end of a file", (void **)text));
+    TSL_TRY(take(s, s->bytes - *n, *n, (unsigned char *)*text));
+    *at = last_line(*text, *n, word);
+    if (*at >= 0 || all) break;
+  }
+done:
+  return err;
+}
+
+/* ---------------------------------------------------------------------- PDB */
 
 /** Atoms after the last END; of a frame's beginning without any: 0; -1: no frame begins there. */
 static int64_t atoms_after(const char *text, int64_t n) {
@@ -236,26 +257,69 @@ static int64_t atoms_after(const char *text, int64_t n) {
   return atoms;
 }
 
-/** The file's end is read, ever more of it, until an END is in it. */
 static tsl_err find_pdb(source *s, trajectory_end *end) {
-  enum { LEAST = 1 << 20 };
   tsl_err err = TSL_OK;
   char *text = NULL;
-  for (int64_t n = LEAST;; n *= 2) {
-    const bool all = n >= s->bytes;
-    n = all ? s->bytes : n;
-    TSL_TRY(tsl_alloc(n + 1, 1, "the end of a file", (void **)&text));
-    TSL_TRY(take(s, s->bytes - n, n, (unsigned char *)text));
-    text[n] = '\0';
-    const int64_t from = after_end(text, n);
-    if (from >= 0 || all) {
-      end->ended = from >= 0;
-      end->atoms = atoms_after(text + (from < 0 ? 0 : from), n - (from < 0 ? 0 : from));
-      break;
-    }
-    tsl_free(text);
-    text = NULL;
+  int64_t n = 0, at = -1;
+  TSL_TRY(take_end(s, "END", &text, &n, &at));
+  const char *stop = at < 0 ? NULL : memchr(text + at, '\n', (size_t)(n - at));
+  const int64_t from = at < 0 ? 0 : stop == NULL ? n : stop + 1 - text;
+  end->ended = at >= 0;
+  end->atoms = atoms_after(text + from, n - from);
+done:
+  tsl_free(text);
+  return err;
+}
+
+/* ------------------------------------------------------------- LAMMPS dumps */
+
+/** The line after this one; NULL where this one has no end. */
+static const char *next_line(const char *at) {
+  const char *stop = strchr(at, '\n');
+  return stop == NULL ? NULL : stop + 1;
+}
+
+/** Lines that are all there, at most `most`. @param[in,out] at  then behind them */
+static int64_t count_lines(const char **at, int64_t most) {
+  int64_t lines = 0;
+  for (const char *next; lines < most && (next = next_line(*at)) != NULL; lines++) *at = next;
+  return lines;
+}
+
+/** Where the lines of a frame's atoms begin. @param[out] atoms  that there should be
+ *  @return NULL: the frame ends before */
+static const char *atoms_of_dump(const char *text, int64_t *atoms) {
+  *atoms = -1;
+  for (const char *at = text; at != NULL; at = next_line(at)) {
+    if (strncmp(at, "ITEM: ATOMS", 11) == 0) return *atoms < 0 ? NULL : next_line(at);
+    const char *number = strncmp(at, "ITEM: NUMBER OF ATOMS", 21) == 0 ? next_line(at) : NULL;
+    if (number != NULL && next_line(number) != NULL) *atoms = strtoll(number, NULL, 10);
   }
+  return NULL;
+}
+
+/** The library refuses a file whose last frame lacks a line, or the end of one. */
+static tsl_err find_dump(source *s, trajectory_end *end) {
+  static const char word[] = "ITEM: TIMESTEP";
+  tsl_err err = TSL_OK;
+  char *text = NULL;
+  int64_t n = 0, begin = -1, atoms = 0, there = 0;
+  TSL_TRY(take_end(s, word, &text, &n, &begin));
+  if (begin < 0 || memchr(text, '\0', (size_t)n) != NULL) goto done; /* the library says so */
+  const char *at = atoms_of_dump(text + begin, &atoms);
+  if (at != NULL) there = count_lines(&at, atoms);
+  if (at != NULL && there == atoms) { /* of the next frame its first line may have begun */
+    const size_t more = strlen(at);
+    if (more == 0 || more > sizeof word || memcmp(at, word, more) != 0) goto done;
+    begin = at - text, atoms = -1;
+  }
+  end->keep = s->bytes - n + begin;
+  if (end->keep == 0) end->whole = 0;
+  if (atoms < 0)
+    (void)snprintf(end->cut, sizeof end->cut, "its head is not all there");
+  else
+    (void)snprintf(end->cut, sizeof end->cut, "%lld of %lld atoms are there", (long long)there,
+                   (long long)atoms);
 done:
   tsl_free(text);
   return err;
@@ -297,8 +361,8 @@ done:
 /* --------------------------------------------------------------------- ends */
 
 tsl_err trajectory_end_find(const char *path, trajectory_end *end) {
-  static const char *const endings[] = {".dcd", ".pdb", ".xtc", ".trr", ".gro"};
-  enum { DCD, PDB, XTC, TRR, GRO, OTHER };
+  static const char *const endings[] = {".dcd", ".pdb", ".xtc", ".trr", ".gro", ".lammpstrj"};
+  enum { DCD, PDB, XTC, TRR, GRO, DUMP, OTHER };
   tsl_err err = TSL_OK;
   source s = {.path = path};
   int format = DCD;
@@ -311,6 +375,7 @@ tsl_err trajectory_end_find(const char *path, trajectory_end *end) {
   if (format == XTC) TSL_TRY(walk(&s, size_of_xtc, end));
   if (format == TRR) TSL_TRY(walk(&s, size_of_trr, end));
   if (format == GRO) TSL_TRY(find_gro(&s, end));
+  if (format == DUMP) TSL_TRY(find_dump(&s, end));
 done:
   if (s.file != NULL) (void)fclose(s.file);
   return err;

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 /** Its functions that are used; handles are opaque, status 0 is good. */
 typedef struct interface {
@@ -15,6 +16,7 @@ typedef struct interface {
   int (*set_warning_callback)(void (*callback)(const char *));
   int (*free)(const void *handle);
   void *(*trajectory_open)(const char *path, char mode);
+  void *(*trajectory_memory_reader)(const char *memory, uint64_t bytes, const char *format);
   int (*trajectory_close)(const void *trajectory);
   int (*trajectory_nsteps)(void *trajectory, uint64_t *n);
   int (*trajectory_read_step)(void *trajectory, uint64_t step, void *frame);
@@ -33,6 +35,8 @@ typedef struct state {
   interface l;
   char *path;
   void *trajectory, *frame;
+  void *map; /**< of the file's first bytes, where the others are left out; or MAP_FAILED */
+  size_t mapped;
 } state;
 
 /* ---------------------------------------------------------------- library */
@@ -73,6 +77,7 @@ static tsl_err find_interface(const char *path, interface *l) {
                  {"chfl_set_warning_callback", &l->set_warning_callback},
                  {"chfl_free", &l->free},
                  {"chfl_trajectory_open", &l->trajectory_open},
+                 {"chfl_trajectory_memory_reader", &l->trajectory_memory_reader},
                  {"chfl_trajectory_close", &l->trajectory_close},
                  {"chfl_trajectory_nsteps", &l->trajectory_nsteps},
                  {"chfl_trajectory_read_step", &l->trajectory_read_step},
@@ -112,23 +117,43 @@ void trajectory_library_close(void *state_) {
   if (s == NULL) return;
   if (s->frame != NULL) (void)s->l.free(s->frame);
   if (s->trajectory != NULL) (void)s->l.trajectory_close(s->trajectory);
+  if (s->map != MAP_FAILED) (void)munmap(s->map, s->mapped);
   TSL_FREE_ALL(s->path, s);
+}
+
+/** Of a LAMMPS dump the library sees what is before a last frame that is cut off: it would refuse
+ *  all of the file. */
+static tsl_err open_trajectory(state *s) {
+  tsl_err err = TSL_OK;
+  trajectory_end end = {.keep = 0};
+  FILE *file = NULL;
+  int64_t bytes = 0;
+  TSL_TRY(table_file_open(s->path, &file, &bytes)); /* that it is there, and a regular file */
+  if (trajectory_ends_in(s->path, ".lammpstrj")) TSL_TRY(trajectory_end_find(s->path, &end));
+  if (end.keep > 0) {
+    s->mapped = (size_t)end.keep;
+    s->map = mmap(NULL, s->mapped, PROT_READ, MAP_PRIVATE, fileno(file), 0);
+    if (s->map == MAP_FAILED) TSL_FAIL(TSL_ERR_IO, "%s: it cannot be mapped", s->path);
+    s->trajectory = s->l.trajectory_memory_reader(s->map, (uint64_t)s->mapped, "LAMMPS");
+  } else {
+    s->trajectory = s->l.trajectory_open(s->path, 'r');
+  }
+  if (s->trajectory == NULL) TSL_TRY(complain(s, "no trajectory that can be read"));
+done:
+  if (file != NULL) (void)fclose(file);
+  return err;
 }
 
 tsl_err trajectory_library_open(const char *path, void **out) {
   tsl_err err = TSL_OK;
   state *s = NULL;
-  FILE *file = NULL;
-  int64_t bytes = 0;
-  TSL_TRY(table_file_open(path, &file, &bytes)); /* that it is there, and a regular file */
-  (void)fclose(file);
   TSL_TRY(tsl_alloc(1, sizeof *s, "a reader of frames", (void **)&s));
+  s->map = MAP_FAILED;
   TSL_TRY(tsl_alloc((int64_t)strlen(path) + 1, 1, "a file's name", (void **)&s->path));
   memcpy(s->path, path, strlen(path) + 1);
   TSL_TRY(find_interface(path, &s->l));
   (void)s->l.set_warning_callback(no_warnings);
-  s->trajectory = s->l.trajectory_open(path, 'r');
-  if (s->trajectory == NULL) TSL_TRY(complain(s, "no trajectory that can be read"));
+  TSL_TRY(open_trajectory(s));
   s->frame = s->l.frame();
   if (s->frame == NULL) TSL_TRY(complain(s, "no memory for a frame"));
 done:
