@@ -78,12 +78,14 @@ double xc_batches_gradient_bytes(const tsl_problem *problem, int threads) {
   return xc_distributions_bytes(&view.orbital, &view.pairs, threads);
 }
 
-static void close_distributions(xc_batches *b) {
+static void close_densities(xc_batches *b) {
   for (int t = 0; b->thread != NULL && t < b->threads; t++) {
     tsl_free(b->thread[t].potentials);
     b->thread[t].potentials = NULL;
   }
   xc_distributions_destroy(&b->distributions);
+  tsl_free(b->spins);
+  b->spins = NULL;
 }
 
 void xc_batches_gradient_close(xc_batches *b) {
@@ -92,14 +94,14 @@ void xc_batches_gradient_close(xc_batches *b) {
     for (int k = 0; k < XC_N_SLOPES; k++) xc_engine_destroy(&own->slopes[k]);
     TSL_FREE_ALL(own->gradient, own->share, own->pairs, own->half);
   }
-  close_distributions(b);
+  close_densities(b);
   TSL_FREE_ALL(b->weights, b->fit_bounds, b->products);
 }
 
 /* ------------------------------------------------------------------- sums */
 
 void xc_batches_gradient_begin(xc_batches *b) {
-  close_distributions(b);
+  close_densities(b);
   for (int t = 0; t < b->threads; t++)
     if (b->thread[t].gradient != NULL)
       memset(b->thread[t].gradient, 0, (size_t)b->p->n_atoms * sizeof *b->thread[t].gradient);
@@ -113,7 +115,7 @@ static void add_forces(xc_batches *b) {
     if (b->thread[t].potentials != NULL && !b->p->reproducible)
       xc_coulomb_forces(b->distributions, 0, b->view.pairs.n, b->thread[t].potentials,
                         b->thread[t].gradient);
-  close_distributions(b);
+  close_densities(b);
 }
 
 void xc_batches_gradient_collect(xc_batches *b, double *out) {
@@ -153,11 +155,24 @@ done:
 
 /* ---------------------------------------------------------------- quartets */
 
-/* The density of this phase, for J of pairs of shells. */
-static tsl_err open_distributions(xc_batches *b) {
+/* The largest elements of this phase's densities of single spins, which K is screened by. */
+static void set_spins(xc_batches *b) {
+  xc_fock spins = {.basis = &b->view.orbital};
+  for (int s = 0; s < b->p->n_spin && xc_functional_exact(&b->p->functional); s++)
+    spins.spin[s] = xc_asked_spin(b->problem, s);
+  xc_fock_largest(&spins, b->spins);
+  b->most_spin = spins.most;
+}
+
+/* The densities of this phase, that of both spins for J of pairs of shells. */
+static tsl_err open_densities(xc_batches *b) {
   static const double part = 1e-2; /* of the threshold of shells is that of primitives */
   tsl_err err = TSL_OK;
-  if (b->p->fitted || b->distributions != NULL) goto done;
+  if (b->spins != NULL) goto done;
+  TSL_TRY(tsl_alloc(b->p->n_shells * b->p->n_shells, sizeof *b->spins, "largest elements",
+                    (void **)&b->spins));
+  set_spins(b);
+  if (b->p->fitted) goto done;
   TSL_TRY(xc_distributions_create(&b->view.orbital, &b->view.pairs, xc_asked_total(b->problem),
                                   part * b->p->threshold, b->least, &b->distributions));
   for (int t = 0; t < b->threads; t++)
@@ -176,9 +191,10 @@ static void run_coulomb(const xc_batches *b, xc_batch_thread *t, int64_t pair) {
 
 /* K of a bra pair of an operator. */
 static void run_exchange(const xc_batches *b, xc_batch_thread *t, int which, int64_t pair) {
-  const xc_fock fock = xc_batches_task(b, t, which);
+  xc_fock fock = xc_batches_task(b, t, which);
   const double share = xc_functional_share(&b->p->functional) * b->operators[which].weight;
   if (fock.spin[0] == NULL) return;
+  fock.largest = b->spins, fock.most = b->most_spin;
   xc_fock_gradient(t->slopes[XC_SLOPE_QUARTETS + which], &fock, share, pair, pair + 1, sum_of(t));
 }
 
@@ -269,7 +285,7 @@ tsl_err xc_batches_gradient(xc_batches *b, const tsl_unit *unit) {
   tsl_err err = TSL_OK;
   TSL_TRY(xc_batches_gradient_open(b));
   openblas_set_num_threads(1); /* products are made inside the threads here */
-  if (unit->kind == XC_UNIT_FOCK) TSL_TRY(open_distributions(b));
+  if (unit->kind == XC_UNIT_FOCK) TSL_TRY(open_densities(b));
   if (unit->kind == XC_UNIT_FOCK)
     run_pairs(b, unit->lo[0], unit->hi[0]);
   else if (unit->kind == XC_UNIT_FIT)

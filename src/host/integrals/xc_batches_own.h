@@ -84,6 +84,8 @@ struct xc_batches {
   double *products;           /**< [n_spin][n_fit][n_products] B_Qij; NULL until needed */
   double *fit_bounds;         /**< [n_fit_shells] sqrt((P|P)), likewise */
   xc_distributions *distributions; /**< of this phase's density; NULL: no gradient of J yet */
+  double *spins;    /**< [n_shells][n_shells] as largest, of single spins; NULL: no gradient yet */
+  double most_spin; /**< the largest of them */
 };
 
 /** Memory of quartets that are kept, of the room that fitting integrals leave, and of densities. */
