@@ -41,8 +41,7 @@ tsl_err xc_batches_room(const tsl_problem *problem, int threads, int64_t limit, 
   static const double ANY = 1e18;
   tsl_err err = TSL_OK;
   const xc_params *p = xc_params_of(problem);
-  const double slopes = xc_batches_gradient_bytes(problem, threads);
-  const double taken = xc_memory_fields(problem) + xc_memory_sums(p, threads) + slopes + other;
+  const double taken = xc_memory_fields(problem) + xc_memory_sums(p, threads) + other;
   const double needed = taken + xc_batches_least(problem);
   char has[24], needs[24];
   *room = limit > 0 ? (double)limit - taken : ANY;

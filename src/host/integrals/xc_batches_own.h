@@ -125,8 +125,6 @@ tsl_err xc_batches_products_collect(xc_batches *b, tsl_problem *problem);
  *  those of d(P|Q), of a thread. */
 void xc_batches_products_weigh(const xc_batches *b, int64_t first, int64_t n);
 void xc_batches_products_pair(const xc_batches *b, xc_batch_thread *t, int64_t first, int64_t n);
-/** Bytes of the gradient of J, where it is exact. */
-double xc_batches_gradient_bytes(const tsl_problem *problem, int threads);
 /** Sums of gradients: zero, add to out [n_atoms][3], free. None may have been made yet. */
 void xc_batches_gradient_begin(xc_batches *b);
 void xc_batches_gradient_collect(xc_batches *b, double *out);
