@@ -260,7 +260,7 @@ def molecule():
     """Atoms and bonds are those of the coordinates: two of water, none between the hydrogens."""
     if not has_xc():
         return "this build has no xc"
-    page = report("drawn", ("molecule", "levels", "charges"), {"family": "xc", "run": CPU, "xc": WATER})
+    page = report("drawn", ("molecule", "slice", "levels", "charges"), {"family": "xc", "run": CPU, "xc": WATER})
     drawing = page.figures["molecule"].find("svg")
     check(len(list(drawing.iter("circle"))) == 3 and len(list(drawing.iter("line"))) == 2, "atoms and bonds of water")
     check(sorted(page.words("molecule")) == ["1 angstrom", "H", "H", "O"], f"{page.words('molecule')}")

@@ -9,11 +9,16 @@ a reader of their own here.
 import json
 import os
 import subprocess
+import sys
 import time
 
 import harness
 from harness import check, np
+from pages_harness import TOOLS, Page, tool
 from xc_harness import near
+
+sys.path.insert(0, TOOLS)
+from pages import plane  # noqa: E402
 
 suite = harness.Suite(__doc__, jobs=2)
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -135,7 +140,7 @@ def charges_case():
 def same_case():
     """The same text on any ranks and threads."""
     case, texts = CASES["hydroxyl"], []
-    for ranks, threads in ((1, 1), (2, 1), (1, 2)):
+    for ranks, threads in ((1, 1), (2, 1), (3, 1), (1, 2)):
         folder = suite.path(f"same{ranks}{threads}")
         tree = tree_of(case, folder, grid={"preset": "coarse"}, reproducible=True)
         tree["run"]["threads"] = threads
@@ -143,6 +148,39 @@ def same_case():
         with open(file_of(folder, "potential"), encoding="ascii") as file:
             texts.append(file.read())
     check(texts.count(texts[0]) == len(texts), "they differ")
+
+
+def slice_case():
+    """The plane's values are those of the cube that the run wrote at the same points, spherical functions to g and
+    Cartesian ones, one and two spins; atoms out of the plane have thin rings; there is a picture, and it varies."""
+    worst, pairs, borane = 0.0, "H 0 -0.4 0; H 0 0.4 0; H 2.2 0 -0.37; H 2.2 0 0.37", "B 0 0 0; H 1.2 0.3 0; H -1.1 0.4 0; H 0 -1.2 1"
+    shells = "".join(f"H {kind}\n 4.1 0.3\n 0.4 0.7\n" for kind in "SPDFG")
+    suite.write("wide.nw", f"BASIS SPHERICAL\n{shells}END\n")
+    for name, atoms, thin, functions, basis, multiplicity in (("round", pairs, 2, "auto", "wide.nw", 1),
+                                                              ("straight", borane, 0, "cartesian", "def2-TZVP", 3)):
+        tree = {"molecule": {"atoms": atoms, "multiplicity": multiplicity}, "basis": basis,
+                "functions": functions, "functional": "pbe", "grid": {"preset": "coarse"},
+                "cube": {"density": f"{name}.cube", "spacing": 0.9, "margin": 2}}
+        run = {"device": "cpu", "threads": 1}
+        with suite.result({"family": "xc", "run": run, "xc": tree}, name=name) as file:
+            origin, counts, steps, _, nuclei, truth = read_cube(suite.path(f"{name}.cube"))
+            nuclei = nuclei[:, 2:]
+            lattice = np.stack(np.meshgrid(*map(np.arange, counts), indexing="ij"), -1)
+            found = plane.at(file["results"], (origin + lattice @ steps).reshape(-1, 3)).reshape(counts)
+        worst = max(worst, float((np.abs(found - truth) / (np.abs(truth) + 1e-6)).max()))
+        tool(suite, "report", f"{name}.h5", "--png", f"{name}.png")
+        page = Page(suite.path(f"{name}.html"))
+        page.has("molecule", "slice")
+        rings = [one.get("stroke-width") for one in page.figures["slice"].find("svg").iter("circle")]
+        flat = np.linalg.eigh(np.cov(nuclei.T))[1][:, 0]
+        outside = int((np.abs((nuclei - nuclei.mean(axis=0)) @ flat) > 0.5).sum())
+        check(len(rings) == 4 and rings.count("0.8") == outside == thin, f"{outside} atoms outside, rings {rings}")
+        with open(suite.path(f"{name}.png"), "rb") as file:
+            head = file.read(24)
+        wide_by = [int.from_bytes(head[k:k + 4], "big") for k in (16, 20)]
+        check(max(wide_by) >= 200 and min(wide_by) > 100, f"a picture of {wide_by}")
+    check(worst < 1e-4, f"{worst:.1e} from the cube")
+    return f"{worst:.1e} from the cube"
 
 
 def full_case():
@@ -176,5 +214,6 @@ for molecule in CASES:
 suite.case("sums", sum_case)
 suite.case("charges of ammonium", charges_case)
 suite.case("ranks and threads", same_case)
+suite.case("density slice", slice_case)
 suite.case("a full disk", full_case)
 suite.end()

@@ -1,5 +1,6 @@
 /* unit.xc.gradient: derivatives of integrals against central differences of the integrals, for
  * random shells s to g, spherical and Cartesian; places repeat, so that centres coincide. */
+#include "xc_coulomb_gradient.h"
 #include "xc_fit_gradient.h"
 #include "xc_fock_gradient.h"
 #include "xc_matrix.h"
@@ -196,7 +197,7 @@ static xc_pairs pairs_of(const rig *r) {
   return pairs;
 }
 
-/* J of the sum of two spins' densities, K of both or, restricted, of one. */
+/* J of the sum of two spins' densities (n_spin 0), or K of both or, restricted, of one. */
 static double repulsion_of(const rig *r, int n_spin) {
   const int64_t n = r->basis.n;
   xc_integrals *integrals = integrals_of(r);
@@ -205,14 +206,15 @@ static double repulsion_of(const rig *r, int n_spin) {
   double *m = calloc((size_t)(3 * n * n), sizeof *m), *largest = symmetric(r->basis.n_shells);
   assert_non_null(m);
   for (int64_t k = 0; k < r->basis.n_shells * r->basis.n_shells; k++) largest[k] = 1;
-  const xc_fock fock = {.basis = &r->basis,
-                        .pairs = &pairs,
-                        .largest = largest,
-                        .most = 1,
-                        .total = r->weights[0],
-                        .spin = {r->weights[1], n_spin == 2 ? r->weights[2] : NULL},
-                        .coulomb = m,
-                        .exchange = {m + n * n, m + 2 * n * n}};
+  const xc_fock fock = {
+      .basis = &r->basis,
+      .pairs = &pairs,
+      .largest = largest,
+      .most = 1,
+      .total = n_spin == 0 ? r->weights[0] : NULL,
+      .spin = {n_spin > 0 ? r->weights[1] : NULL, n_spin == 2 ? r->weights[2] : NULL},
+      .coulomb = m,
+      .exchange = {m + n * n, m + 2 * n * n}};
   xc_fock_batch(quartets, &fock, 0, pairs.n);
   xc_fock_finish(&fock);
   double sum = 0.5 * dot(r, r->weights[0], m);
@@ -225,12 +227,54 @@ static double repulsion_of(const rig *r, int n_spin) {
   return sum;
 }
 
+static double coulomb_energy(const rig *r) {
+  return repulsion_of(r, 0);
+}
+
 static double repulsion_1(const rig *r) {
   return repulsion_of(r, 1);
 }
 
 static double repulsion_2(const rig *r) {
   return repulsion_of(r, 2);
+}
+
+/* Forces of all pairs of shells, which have met in two threads, or alone. */
+static void coulomb_of(const rig *r, const xc_pairs *pairs, double threshold, bool alone,
+                       double (*gradient)[3]) {
+  xc_distributions *all = NULL;
+  good(xc_distributions_create(&r->basis, pairs, r->weights[0], threshold, 0, &all));
+  for (int thread = 0; thread < 2; thread++) {
+    double *sums = calloc((size_t)xc_distributions_sums(all), sizeof *sums);
+    assert_non_null(sums);
+    for (int64_t p = thread; p < pairs->n; p += 2) xc_coulomb_meet(all, p, alone, sums);
+    xc_coulomb_forces(all, 0, pairs->n / 2, sums, gradient);
+    xc_coulomb_forces(all, pairs->n / 2, pairs->n, sums, gradient);
+    free(sums);
+  }
+  xc_distributions_destroy(&all);
+}
+
+/* Screened, each pair of distributions is off by less than the threshold; all of them here. */
+static void coulomb(void **state) {
+  (void)state;
+  for (int k = 0; k < 4; k++) {
+    rig r;
+    double gradient[3][MOST][3] = {{{0}}};
+    open_rig(k < 2 ? XC_MAX_L : 1, k < 2 ? 1 : 3, k % 2, &r);
+    xc_pairs pairs = pairs_of(&r);
+    coulomb_of(&r, &pairs, 0, false, gradient[0]);
+    compare("Coulomb", &r, coulomb_energy, gradient[0], 1e-9);
+    coulomb_of(&r, &pairs, 0, true, gradient[1]);
+    coulomb_of(&r, &pairs, 1e-9, false, gradient[2]);
+    for (int a = 0; a < MOST; a++)
+      for (int x = 0; x < 3; x++) {
+        assert_true(fabs(gradient[1][a][x] - gradient[0][a][x]) < 1e-10);
+        assert_true(fabs(gradient[2][a][x] - gradient[0][a][x]) < 1e-7);
+      }
+    xc_pairs_clear(&pairs);
+    close_rig(&r);
+  }
 }
 
 static void quartets(void **state) {
@@ -248,7 +292,6 @@ static void quartets(void **state) {
     const xc_fock fock = {.basis = &r.basis,
                           .pairs = &pairs,
                           .largest = largest,
-                          .total = r.weights[0],
                           .spin = {r.weights[1], n_spin == 2 ? r.weights[2] : NULL}};
     xc_fock_gradient(engine, &fock, share, 0, 4, gradient);
     xc_fock_gradient(engine, &fock, share, 4, pairs.n, gradient);
@@ -315,6 +358,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(one_electron),
       cmocka_unit_test(nuclei),
+      cmocka_unit_test(coulomb),
       cmocka_unit_test(quartets),
       cmocka_unit_test(triples_and_doubles),
   };

@@ -1,7 +1,7 @@
 """Pictures of the result of a run: each a figure, rasters with their pixels."""
 import numpy as np
 
-from . import h5, molecule, raster, results_tri as tri, results_tri_sets as sets, series, svg
+from . import h5, molecule, plane, raster, results_tri as tri, results_tri_sets as sets, series, svg
 from .page import figure, percent, some
 
 IMAGE = 900  # rows and columns of a sampled image
@@ -228,7 +228,7 @@ def density(dataset):
 
 
 def xc(results, n):
-    made = [molecule.picture(results["atoms"][...])] if "atoms" in results else []
+    made = [molecule.picture(results["atoms"][...]), plane.picture(results)] if "atoms" in results else []
     made.append(levels(results))
     if "mulliken_charges" in results:
         made.append(charges(results))

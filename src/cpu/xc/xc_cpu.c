@@ -56,7 +56,8 @@ static tsl_err share_memory(tsl_worker *w, int64_t limit, double *room) {
   tsl_err err = TSL_OK;
   double spare = 0, groups = xc_groups_bytes(w);
   if (w->p->gradient) groups += xc_gradient_bytes(w);
-  TSL_TRY(xc_batches_room(w->problem, w->threads, limit, groups, room));
+  TSL_TRY(xc_batches_room(w->problem, w->threads, limit,
+                          groups + xc_batches_gradient_bytes(w->problem, w->threads), room));
   spare = *room - xc_batches_least(w->problem);
   w->cache_bytes = w->p->cache;
   if (limit > 0 && w->cache_bytes > limit / CACHE_PART) w->cache_bytes = limit / CACHE_PART;

@@ -266,7 +266,7 @@ static int64_t group_size(const tri_gpu *w, const tsl_unit *units, int64_t n) {
 
 static int64_t tri_saturating_units(const tsl_worker *worker, int kind) {
   const tri_gpu *w = (const tri_gpu *)worker;
-  (void)kind, (void)n_ranks;
+  (void)kind;
   if (tri_is_scored(&w->p)) return TRI_ALIGN_UNITS;
   return w->frames != NULL ? tri_frames_saturating_gpu(w->frames) : 1;
 }

@@ -115,9 +115,10 @@ static int least_degree(const xc_gpu *w) {
 static tsl_err open_host(xc_gpu *w, int64_t limit) {
   tsl_err err = TSL_OK;
   const int least = least_degree(w);
-  double room = 0;
+  double room = 0, slopes = 0;
   w->host_quartets = xc_has_quartets(w->p) && least < XC_BATCHES_NONE;
-  TSL_TRY(xc_batches_room(w->problem, w->host_quartets ? w->threads : 1, limit, 0, &room));
+  if (w->host_quartets) slopes = xc_batches_gradient_bytes(w->problem, w->threads);
+  TSL_TRY(xc_batches_room(w->problem, w->host_quartets ? w->threads : 1, limit, slopes, &room));
   TSL_TRY(xc_batches_open(w->problem, w->threads, room, least, &w->batches));
 done:
   return err;

@@ -29,6 +29,9 @@ typedef struct xc_batches xc_batches;
  *  not fitted. */
 double xc_batches_least(const tsl_problem *problem);
 
+/** Host bytes of the gradient of J, where there is one and J is exact. */
+double xc_batches_gradient_bytes(const tsl_problem *problem, int threads);
+
 /**
  * What of a rank's host memory is left for things that are kept, at least xc_batches_least: fields,
  * sums of the threads and what else is said are taken off.

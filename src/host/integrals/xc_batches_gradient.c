@@ -70,25 +70,57 @@ done:
   return err;
 }
 
+double xc_batches_gradient_bytes(const tsl_problem *problem, int threads) {
+  const xc_params *p = xc_params_of(problem);
+  xc_view view;
+  if (!p->gradient || p->fitted) return 0;
+  xc_view_set(problem, &view);
+  return xc_distributions_bytes(&view.orbital, &view.pairs, threads);
+}
+
+static void close_densities(xc_batches *b) {
+  for (int t = 0; b->thread != NULL && t < b->threads; t++) {
+    tsl_free(b->thread[t].potentials);
+    b->thread[t].potentials = NULL;
+  }
+  xc_distributions_destroy(&b->distributions);
+  tsl_free(b->spins);
+  b->spins = NULL;
+}
+
 void xc_batches_gradient_close(xc_batches *b) {
   for (int t = 0; b->thread != NULL && t < b->threads; t++) {
     xc_batch_thread *own = &b->thread[t];
     for (int k = 0; k < XC_N_SLOPES; k++) xc_engine_destroy(&own->slopes[k]);
     TSL_FREE_ALL(own->gradient, own->share, own->pairs, own->half);
   }
+  close_densities(b);
   TSL_FREE_ALL(b->weights, b->fit_bounds, b->products);
 }
 
 /* ------------------------------------------------------------------- sums */
 
 void xc_batches_gradient_begin(xc_batches *b) {
+  close_densities(b);
   for (int t = 0; t < b->threads; t++)
     if (b->thread[t].gradient != NULL)
       memset(b->thread[t].gradient, 0, (size_t)b->p->n_atoms * sizeof *b->thread[t].gradient);
 }
 
-void xc_batches_gradient_collect(const xc_batches *b, double *out) {
+/* What pairs of shells feel in the end, each thread of what it has summed; reproducible: they have
+ * felt it. */
+static void add_forces(xc_batches *b) {
+#pragma omp parallel for schedule(static, 1) num_threads(b->threads)
+  for (int t = 0; t < b->threads; t++)
+    if (b->thread[t].potentials != NULL && !b->p->reproducible)
+      xc_coulomb_forces(b->distributions, 0, b->view.pairs.n, b->thread[t].potentials,
+                        b->thread[t].gradient);
+  close_densities(b);
+}
+
+void xc_batches_gradient_collect(xc_batches *b, double *out) {
   const int64_t n = 3 * b->p->n_atoms;
+  add_forces(b);
   memset(out, 0, (size_t)n * sizeof *out);
   for (int t = 0; t < b->threads; t++) {
     const double *sum = b->thread[t].gradient != NULL ? b->thread[t].gradient[0] : NULL;
@@ -123,10 +155,46 @@ done:
 
 /* ---------------------------------------------------------------- quartets */
 
-/* A bra pair of an operator. */
-static void run_pair(const xc_batches *b, xc_batch_thread *t, int which, int64_t pair) {
-  const xc_fock fock = xc_batches_task(b, t, which);
+/* The largest elements of this phase's densities of single spins, which K is screened by. */
+static void set_spins(xc_batches *b) {
+  xc_fock spins = {.basis = &b->view.orbital};
+  for (int s = 0; s < b->p->n_spin && xc_functional_exact(&b->p->functional); s++)
+    spins.spin[s] = xc_asked_spin(b->problem, s);
+  xc_fock_largest(&spins, b->spins);
+  b->most_spin = spins.most;
+}
+
+/* The densities of this phase, that of both spins for J of pairs of shells. */
+static tsl_err open_densities(xc_batches *b) {
+  static const double part = 1e-2; /* of the threshold of shells is that of primitives */
+  tsl_err err = TSL_OK;
+  if (b->spins != NULL) goto done;
+  TSL_TRY(tsl_alloc(b->p->n_shells * b->p->n_shells, sizeof *b->spins, "largest elements",
+                    (void **)&b->spins));
+  set_spins(b);
+  if (b->p->fitted) goto done;
+  TSL_TRY(xc_distributions_create(&b->view.orbital, &b->view.pairs, xc_asked_total(b->problem),
+                                  part * b->p->threshold, b->least, &b->distributions));
+  for (int t = 0; t < b->threads; t++)
+    TSL_TRY(tsl_alloc(xc_distributions_sums(b->distributions), sizeof(double),
+                      "potentials of distributions", (void **)&b->thread[t].potentials));
+done:
+  return err;
+}
+
+/* J of a bra pair; reproducible: alone. */
+static void run_coulomb(const xc_batches *b, xc_batch_thread *t, int64_t pair) {
+  xc_coulomb_meet(b->distributions, pair, b->p->reproducible, t->potentials);
+  if (b->p->reproducible)
+    xc_coulomb_forces(b->distributions, pair, pair + 1, t->potentials, t->share);
+}
+
+/* K of a bra pair of an operator. */
+static void run_exchange(const xc_batches *b, xc_batch_thread *t, int which, int64_t pair) {
+  xc_fock fock = xc_batches_task(b, t, which);
   const double share = xc_functional_share(&b->p->functional) * b->operators[which].weight;
+  if (fock.spin[0] == NULL) return;
+  fock.largest = b->spins, fock.most = b->most_spin;
   xc_fock_gradient(t->slopes[XC_SLOPE_QUARTETS + which], &fock, share, pair, pair + 1, sum_of(t));
 }
 
@@ -137,7 +205,8 @@ static void run_pairs(xc_batches *b, int64_t lo, int64_t hi) {
     const int me = omp_get_thread_num(), all = omp_get_num_threads();
     xc_batch_thread *t = &b->thread[me];
     for (int64_t pair = lo + me; pair < hi; pair += all) {
-      for (int k = 0; k < b->n_operators; k++) run_pair(b, t, k, pair);
+      if (!b->p->fitted) run_coulomb(b, t, pair);
+      for (int k = 0; k < b->n_operators; k++) run_exchange(b, t, k, pair);
       flush(b, t);
     }
   }
@@ -216,6 +285,7 @@ tsl_err xc_batches_gradient(xc_batches *b, const tsl_unit *unit) {
   tsl_err err = TSL_OK;
   TSL_TRY(xc_batches_gradient_open(b));
   openblas_set_num_threads(1); /* products are made inside the threads here */
+  if (unit->kind == XC_UNIT_FOCK) TSL_TRY(open_densities(b));
   if (unit->kind == XC_UNIT_FOCK)
     run_pairs(b, unit->lo[0], unit->hi[0]);
   else if (unit->kind == XC_UNIT_FIT)

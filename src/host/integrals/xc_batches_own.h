@@ -3,6 +3,7 @@
 #define TSL_THREADS_XC_BATCHES_OWN_H
 
 #include "xc_batches.h"
+#include "xc_coulomb_gradient.h"
 #include "xc_fit.h"
 #include "xc_fixed.h"
 
@@ -23,8 +24,9 @@ typedef struct xc_batch_thread {
   bool bad;                                   /**< something did not fit a fixed sum */
   xc_engine *slopes[XC_N_SLOPES];             /**< of gradients; NULL until there is one */
   double (*gradient)[3], (*share)[3];         /**< [n_atoms]; share: reproducible, not summed yet */
-  double *half;  /**< [n_orbitals][n + n_orbitals]; fitted exchange alone */
-  double *pairs; /**< [functions of a shell][n_fit]; fitted alone */
+  double *half;       /**< [n_orbitals][n + n_orbitals]; fitted exchange alone */
+  double *pairs;      /**< [functions of a shell][n_fit]; fitted alone */
+  double *potentials; /**< [xc_distributions_sums]; Coulomb not fitted; NULL until needed */
 } xc_batch_thread;
 
 /** (P|mn) of a fitting shell. */
@@ -81,6 +83,9 @@ struct xc_batches {
   double *weights;            /**< [functions of a shell][n_packed] of d(P|mn); NULL until needed */
   double *products;           /**< [n_spin][n_fit][n_products] B_Qij; NULL until needed */
   double *fit_bounds;         /**< [n_fit_shells] sqrt((P|P)), likewise */
+  xc_distributions *distributions; /**< of this phase's density; NULL: no gradient of J yet */
+  double *spins;    /**< [n_shells][n_shells] as largest, of single spins; NULL: no gradient yet */
+  double most_spin; /**< the largest of them */
 };
 
 /** Memory of quartets that are kept, of the room that fitting integrals leave, and of densities. */
@@ -122,7 +127,7 @@ void xc_batches_products_weigh(const xc_batches *b, int64_t first, int64_t n);
 void xc_batches_products_pair(const xc_batches *b, xc_batch_thread *t, int64_t first, int64_t n);
 /** Sums of gradients: zero, add to out [n_atoms][3], free. None may have been made yet. */
 void xc_batches_gradient_begin(xc_batches *b);
-void xc_batches_gradient_collect(const xc_batches *b, double *out);
+void xc_batches_gradient_collect(xc_batches *b, double *out);
 void xc_batches_gradient_close(xc_batches *b);
 /** Functions of the largest shell. */
 int xc_batches_most_size(const xc_basis *basis);

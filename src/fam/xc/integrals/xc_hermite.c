@@ -1,5 +1,5 @@
 /* Boys functions and Hermite Coulomb integrals, summed over charges or at points. */
-#include "xc_hermite.h"
+#include "xc_hermite_lanes.h"
 
 #include "xc_one.h"
 
@@ -41,6 +41,16 @@ static void fill_up(int t, int u, int v) {
   memcpy(tables.up[xc_hermite_at(t, u, v)], up, sizeof up);
 }
 
+static void fill_sums(int t, int u, int v) {
+  const int left =
+      XC_REPULSION_L - t - u - v < XC_HERMITE_L ? XC_REPULSION_L - t - u - v : XC_HERMITE_L;
+  int16_t *row = tables.sum[xc_hermite_at(t, u, v)];
+  for (int a = 0; a <= left; a++)
+    for (int b = 0; a + b <= left; b++)
+      for (int c = 0; a + b + c <= left; c++)
+        row[xc_hermite_at(a, b, c)] = (int16_t)xc_hermite_at(t + a, u + b, v + c);
+}
+
 static void fill_powers(int l) {
   for (int a = 0; a <= l; a++)
     for (int b = 0; a + b <= l; b++) {
@@ -50,14 +60,15 @@ static void fill_powers(int l) {
 }
 
 static void xc_hermite_fill(void) {
-  enum { TOP = XC_BOYS_ROW - 2 };
+  enum { TOP = XC_HERMITE_ROW - 2 };
   xc_harmonics_fill(&tables.harmonics);
   for (int l = 0; l <= XC_MAX_L; l++) fill_powers(l);
-  for (int d = 0; d <= XC_HERMITE_L; d++)
+  for (int d = 0; d <= XC_REPULSION_L; d++)
     for (int t = 0; t <= d; t++)
       for (int u = 0; t + u <= d; u++) {
         fill_step(t, u, d - t - u);
         if (d < XC_HERMITE_L) fill_up(t, u, d - t - u);
+        if (d <= XC_HERMITE_L) fill_sums(t, u, d - t - u);
       }
   for (int k = 0; k < XC_BOYS_NODES; k++) {
     const double t = (double)k / XC_BOYS_STEPS;
@@ -72,63 +83,16 @@ const xc_one_tables *xc_one_tables_get(void) {
   return &tables;
 }
 
-/* F_0..F_l of XC_CHARGE_LANES arguments, as xc_boys_functions without a branch. */
-static inline __attribute__((always_inline)) void
-boys_lanes(const xc_one_tables *tab, int l, const double *t, double f[][XC_CHARGE_LANES]) {
-  double decay[XC_CHARGE_LANES], far[XC_CHARGE_LANES];
-  for (int k = 0; k < XC_CHARGE_LANES; k++) {
-    const double inside = t[k] < XC_BOYS_REACH ? t[k] : XC_BOYS_REACH;
-    const int node = (int)(inside * XC_BOYS_STEPS + 0.5);
-    const double d = (double)node / XC_BOYS_STEPS - inside;
-    f[l][k] = xc_boys_taylor(tab->boys[node] + 1 + l, d);
-    decay[k] = xc_boys_decay(tab->boys[node][0], d);
-  }
-  for (int k = 0; k < XC_CHARGE_LANES; k++) {
-    const double t1 = t[k] > 1 ? t[k] : 1;
-    far[k] = 0.5 * sqrt(M_PI / t1);
-    for (int n = 1; n <= l; n++) far[k] *= (2 * n - 1) / (2 * t1);
-  }
-  for (int k = 0; k < XC_CHARGE_LANES; k++) {
-    f[l][k] = t[k] < XC_BOYS_REACH ? f[l][k] : far[k];
-    decay[k] = t[k] < XC_BOYS_REACH ? decay[k] : 0;
-  }
-  for (int n = l; n > 0; n--)
-    for (int k = 0; k < XC_CHARGE_LANES; k++)
-      f[n - 1][k] = xc_boys_down(n, t[k], f[n][k], decay[k]);
-}
-
 void xc_boys(int last, double t, double *f) {
   double arguments[XC_CHARGE_LANES] = {t}, lanes[XC_HERMITE_L + 1][XC_CHARGE_LANES];
-  boys_lanes(xc_one_tables_get(), last, arguments, lanes);
+  xc_boys_lanes(xc_one_tables_get(), last, arguments, lanes);
   for (int n = 0; n <= last; n++) f[n] = lanes[n][0];
-}
-
-/* R of degree <= l from Boys functions: order n = l..0, each from the order above it. */
-static inline __attribute__((always_inline))
-const double (*hermite_lanes(const xc_one_tables *tab, int l, double p,
-                             const double r[3][XC_CHARGE_LANES], double f[][XC_CHARGE_LANES],
-                             double work[2][XC_HERMITES][XC_CHARGE_LANES]))[XC_CHARGE_LANES] {
-  double power = 1;
-  for (int n = 0; n <= l; n++, power *= -2 * p)
-    for (int k = 0; k < XC_CHARGE_LANES; k++) f[n][k] *= power;
-  for (int n = l; n >= 0; n--) {
-    double(*to)[XC_CHARGE_LANES] = work[n % 2];
-    const double(*from)[XC_CHARGE_LANES] = (const double(*)[XC_CHARGE_LANES])work[1 - n % 2];
-    const int count = xc_hermite_count(l - n);
-    for (int k = 0; k < XC_CHARGE_LANES; k++) to[0][k] = f[n][k];
-    for (int h = 1; h < count; h++) {
-      const xc_hermite_step s = tab->step[h];
-      for (int k = 0; k < XC_CHARGE_LANES; k++)
-        to[h][k] = r[s.axis][k] * from[s.one][k] + s.factor * from[s.two][k];
-    }
-  }
-  return (const double(*)[XC_CHARGE_LANES])work[0];
 }
 
 /* Memory of XC_CHARGE_LANES charges. */
 typedef struct lanes {
   double work[2][XC_HERMITES][XC_CHARGE_LANES], f[XC_HERMITE_L + 1][XC_CHARGE_LANES];
-  double r[3][XC_CHARGE_LANES], q[XC_CHARGE_LANES], t[XC_CHARGE_LANES];
+  double r[3][XC_CHARGE_LANES], q[XC_CHARGE_LANES], t[XC_CHARGE_LANES], p[XC_CHARGE_LANES];
 } lanes;
 
 /* R of degree <= l, of a->r. */
@@ -136,8 +100,10 @@ static inline __attribute__((always_inline))
 const double (*hermites_of(const xc_one_tables *tab, int l, double p, lanes *a))[XC_CHARGE_LANES] {
   for (int k = 0; k < XC_CHARGE_LANES; k++)
     a->t[k] = p * (a->r[0][k] * a->r[0][k] + a->r[1][k] * a->r[1][k] + a->r[2][k] * a->r[2][k]);
-  boys_lanes(tab, l, a->t, a->f);
-  return hermite_lanes(tab, l, p, (const double(*)[XC_CHARGE_LANES])a->r, a->f, a->work);
+  for (int k = 0; k < XC_CHARGE_LANES; k++) a->p[k] = p;
+  xc_boys_lanes(tab, l, a->t, a->f);
+  return xc_hermite_lanes(tab, l, a->p, (const double(*)[XC_CHARGE_LANES])a->r, a->f,
+                          (double(*const[2])[XC_CHARGE_LANES]){a->work[0], a->work[1]});
 }
 
 /* Likewise of charges from first on; q of those beyond n is 0. */

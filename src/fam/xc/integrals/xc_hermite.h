@@ -8,7 +8,10 @@
 enum {
   XC_HERMITE_L = 2 * XC_MAX_L + 1, /* degree of a product, and of its derivative */
   XC_HERMITES = (XC_HERMITE_L + 1) * (XC_HERMITE_L + 2) * (XC_HERMITE_L + 3) / 6,
-  XC_CHARGE_LANES = 8 /* charges at a time */
+  XC_CHARGE_LANES = 8,               /* charges at a time */
+  XC_REPULSION_L = 4 * XC_MAX_L + 1, /* degree of two products, one of them differentiated */
+  XC_REPULSIONS = (XC_REPULSION_L + 1) * (XC_REPULSION_L + 2) * (XC_REPULSION_L + 3) / 6,
+  XC_HERMITE_ROW = 1 + XC_REPULSION_L + XC_BOYS_TERMS /* as XC_BOYS_ROW, to that degree */
 };
 
 /* Number of Hermite function (t, u, v), degrees ascending. */
@@ -31,9 +34,10 @@ typedef struct xc_hermite_step {
 typedef struct xc_one_tables {
   xc_harmonics harmonics;
   int power[XC_MAX_L + 1][XC_CARTESIANS(XC_MAX_L)][3]; /* of x, y, z in function k of degree l */
-  xc_hermite_step step[XC_HERMITES];
-  int up[XC_HERMITES][3]; /* (t + 1, u, v) and so on of those below XC_HERMITE_L */
-  double boys[XC_BOYS_NODES][XC_BOYS_ROW];
+  xc_hermite_step step[XC_REPULSIONS];
+  int up[XC_HERMITES][3];                /* (t + 1, u, v) and so on of those below XC_HERMITE_L */
+  int16_t sum[XC_HERMITES][XC_HERMITES]; /* number of h + h' of degree <= XC_REPULSION_L */
+  double boys[XC_BOYS_NODES][XC_HERMITE_ROW];
 } xc_one_tables;
 
 /* The tables, filled at the first call; any thread. */

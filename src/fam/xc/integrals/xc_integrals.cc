@@ -201,6 +201,10 @@ extern "C" void xc_engine_destroy(xc_engine **engine) {
   *engine = nullptr;
 }
 
+extern "C" void xc_engine_precision(xc_engine *e, double precision) {
+  e->engine.set_precision(precision);
+}
+
 extern "C" const double *xc_engine_quartet(xc_engine *e, int64_t a, int64_t b, int64_t c,
                                            int64_t d) {
   make_quartet<0>(e, a, b, c, d);

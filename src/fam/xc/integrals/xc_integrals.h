@@ -55,6 +55,8 @@ void xc_integrals_destroy(xc_integrals **integrals);
 tsl_err xc_engine_create(const xc_integrals *integrals, xc_repulsion kind, double omega,
                          double precision, xc_engine **out);
 void xc_engine_destroy(xc_engine **engine);
+/** Another precision from now on. */
+void xc_engine_precision(xc_engine *engine, double precision);
 
 /**
  * Quartet of shells a >= b, c >= d.

@@ -81,11 +81,6 @@ void xc_overlap_kinetic_gradient(const xc_basis *basis, int64_t lo, int64_t hi,
 
 /* ------------------------------------------------------------------ charges */
 
-/* A density as a sum of Hermite Gaussians: itself, and its derivatives with respect to A. */
-typedef struct hermites {
-  double whole[XC_HERMITES], moved[3][XC_HERMITES];
-} hermites;
-
 /* out[0]: E_t of functions i and j along x; out[1]: its derivative, t up to i + j + 1. */
 static void coefficients(const xc_primitives *q, int x, int i, int j,
                          double out[2][2 * XC_MAX_L + 2]) {
@@ -99,7 +94,7 @@ static void coefficients(const xc_primitives *q, int x, int i, int j,
 }
 
 static void add_hermites(const xc_primitives *q, const int i[3], const int j[3], double weight,
-                         hermites *out) {
+                         xc_hermites *out) {
   double e[3][2][2 * XC_MAX_L + 2];
   for (int x = 0; x < 3; x++) coefficients(q, x, i[x], j[x], e[x]);
   for (int t = 0; t <= i[0] + j[0] + 1; t++)
@@ -116,7 +111,7 @@ static void add_hermites(const xc_primitives *q, const int i[3], const int j[3],
       }
 }
 
-static void set_hermites(const xc_primitives *q, const double *block, hermites *out) {
+void xc_hermites_set(const xc_primitives *q, const double *block, xc_hermites *out) {
   const xc_one_tables *tables = xc_one_tables_get();
   const int na = XC_CARTESIANS(q->a->l), nb = XC_CARTESIANS(q->b->l);
   const size_t used = (size_t)xc_hermite_count(q->a->l + q->b->l + 1) * sizeof(double);
@@ -134,9 +129,9 @@ static void attraction_primitives(const xc_primitives *q, const xc_charge *charg
   const xc_one_tables *tables = xc_one_tables_get();
   const int l = q->a->l + q->b->l;
   double factor, sum[XC_HERMITES];
-  hermites density;
+  xc_hermites density;
   if (!xc_primitives_feel(q, &factor)) return;
-  set_hermites(q, block, &density);
+  xc_hermites_set(q, block, &density);
   for (int h = 0; h < xc_hermite_count(l); h++) density.whole[h] *= -factor;
   xc_hermite_forces(tables, l, q->p, q->at, charges, n, density.whole, sum, on_charges);
   for (int x = 0; x < 3; x++) {
@@ -168,7 +163,7 @@ void xc_attraction_gradient(const xc_basis *basis, const xc_charge *charges, int
 
 /* As charges feel the density; force += of a's functions, of b's, of the centre. */
 static void local_primitives(const xc_primitives *q, const xc_ecp_centre *centre,
-                             const hermites *density, double force[3][3]) {
+                             const xc_hermites *density, double force[3][3]) {
   const xc_one_tables *tables = xc_one_tables_get();
   const int l = q->a->l + q->b->l;
   double sum[XC_HERMITES];
@@ -187,7 +182,7 @@ void xc_ecp_local_gradient(const xc_basis *basis, const xc_ecp_centre *centres, 
                            int64_t lo, int64_t hi, const double *density, double (*gradient)[3]) {
   double block[XC_ONE_BLOCK], unused;
   xc_primitives q;
-  hermites expanded;
+  xc_hermites expanded;
   for (int64_t k = lo; k < hi; k++)
     for (int64_t l = 0; l <= k; l++) {
       const xc_shell *a = &basis->shells[k], *b = &basis->shells[l];
@@ -195,7 +190,7 @@ void xc_ecp_local_gradient(const xc_basis *basis, const xc_ecp_centre *centres, 
       for (int p = 0; p < a->n * b->n; p++) {
         xc_primitives_set(&q, a, b, p / b->n, p % b->n, 1, 0);
         if (!xc_primitives_feel(&q, &unused)) continue;
-        set_hermites(&q, block, &expanded);
+        xc_hermites_set(&q, block, &expanded);
         for (int64_t c = 0; c < n; c++) {
           double force[3][3] = {{0}};
           local_primitives(&q, &centres[c], &expanded, force);

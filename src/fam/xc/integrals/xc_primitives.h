@@ -27,6 +27,16 @@ void xc_primitives_set(xc_primitives *q, const xc_shell *a, const xc_shell *b, i
 void xc_primitives_density(const xc_basis *basis, const xc_shell *a, const xc_shell *b,
                            const double *density, double *block);
 
+/** A density as a sum of Hermite Gaussians: itself, to degree l_a + l_b, and its derivatives with
+ *  respect to A, of one degree more. */
+typedef struct xc_hermites {
+  double whole[XC_HERMITES], moved[3][XC_HERMITES];
+} xc_hermites;
+
+/** The density of a pair of primitives, set with raise 1, but for its factor.
+ *  @param[in] block  of xc_primitives_density */
+void xc_hermites_set(const xc_primitives *q, const double *block, xc_hermites *out);
+
 /** The integral of the product's Gaussian, coefficients included, but for E_0^00. */
 static inline double xc_primitives_overlap(const xc_primitives *q) {
   return q->factor * (M_PI / q->p) * sqrt(M_PI / q->p);

@@ -95,7 +95,8 @@ static void fill_parts(const xc_one_tables *one, int l) {
 
 static void xc_triple_fill(void) {
   const xc_one_tables *one = xc_one_tables_get();
-  memcpy(tables.boys, one->boys, sizeof tables.boys);
+  for (int k = 0; k < XC_BOYS_NODES; k++)
+    memcpy(tables.boys[k], one->boys[k], sizeof tables.boys[k]);
   fill_polynomials(one);
   fill_hermites();
   for (int l = 0; l <= XC_MAX_L; l++) fill_parts(one, l);

@@ -1,4 +1,4 @@
-/* The loop over quartets that contracts their derivatives with two densities. */
+/* The loop over quartets that contracts their derivatives with two densities of one spin. */
 #include "xc_fock_gradient.h"
 
 #include "xc_gradient_blocks.h"
@@ -15,19 +15,7 @@ typedef struct quartet {
   double times;
 } quartet;
 
-/* times G, Coulomb's part. */
-static void set_coulomb(const quartet *q, int64_t n, const double *p, double *g) {
-  for (int i = 0; i < q->size[0]; i++)
-    for (int j = 0; j < q->size[1]; j++) {
-      const double bra = 0.5 * q->times * p[(q->at[0] + i) * n + q->at[1] + j];
-      for (int k = 0; k < q->size[2]; k++) {
-        const double *ket = p + (q->at[2] + k) * n + q->at[3];
-        for (int l = 0; l < q->size[3]; l++) *g++ += bra * ket[l];
-      }
-    }
-}
-
-/* Exchange's, the mean of both orders of the ket. */
+/* times G, the mean of both orders of the ket. */
 static void set_exchange(const quartet *q, int64_t n, const double *d, double share, double *g) {
   const double factor = -0.25 * q->times * share;
   for (int i = 0; i < q->size[0]; i++)
@@ -42,7 +30,8 @@ static void set_exchange(const quartet *q, int64_t n, const double *d, double sh
 }
 
 static void do_quartet(xc_engine *engine, const xc_fock *fock, double share,
-                       const xc_shell_pair *bra, const xc_shell_pair *ket, double (*gradient)[3]) {
+                       const xc_shell_pair *bra, const xc_shell_pair *ket, double most,
+                       double (*gradient)[3]) {
   const int64_t shells[4] = {bra->a, bra->b, ket->a, ket->b}, n = fock->basis->n;
   const double *blocks[9];
   double g[BLOCK];
@@ -56,10 +45,10 @@ static void do_quartet(xc_engine *engine, const xc_fock *fock, double share,
     count *= q.size[k];
   }
   if (xc_gradient_rigid(4, q.shell)) return;
+  xc_engine_precision(engine, 1e-3 * fock->threshold / most);
   if (!xc_engine_quartet_gradient(engine, shells[0], shells[1], shells[2], shells[3], blocks))
     return;
   for (int64_t k = 0; k < count; k++) g[k] = 0;
-  if (fock->total != NULL) set_coulomb(&q, n, fock->total, g);
   for (int s = 0; s < 2; s++)
     if (fock->spin[s] != NULL)
       set_exchange(&q, n, fock->spin[s], fock->spin[1] == NULL ? 2 * share : share, g);
@@ -70,11 +59,7 @@ static void do_quartet(xc_engine *engine, const xc_fock *fock, double share,
 static double product_bound(const xc_fock *fock, const xc_shell_pair *p, const xc_shell_pair *q) {
   const int64_t n = fock->basis->n_shells;
   const double *row_a = fock->largest + p->a * n, *row_b = fock->largest + p->b * n;
-  double most = 0;
-  if (fock->total != NULL) most = row_a[p->b] * fock->largest[q->a * n + q->b];
-  if (fock->spin[0] != NULL)
-    most = fmax(most, fmax(row_a[q->a] * row_b[q->b], row_a[q->b] * row_b[q->a]));
-  return most;
+  return fmax(row_a[q->a] * row_b[q->b], row_a[q->b] * row_b[q->a]);
 }
 
 void xc_fock_gradient(xc_engine *quartets, const xc_fock *fock, double share, int64_t lo,
@@ -86,7 +71,8 @@ void xc_fock_gradient(xc_engine *quartets, const xc_fock *fock, double share, in
       const double bound = list[p].bound * list[q].bound;
       if (bound * most * most < fock->threshold) break; /* and so are all that follow */
       if (xc_fock_leaves(fock, &list[p], &list[q])) continue;
-      if (bound * product_bound(fock, &list[p], &list[q]) >= fock->threshold)
-        do_quartet(quartets, fock, share, &list[p], &list[q], gradient);
+      const double product = product_bound(fock, &list[p], &list[q]);
+      if (bound * product >= fock->threshold)
+        do_quartet(quartets, fock, share, &list[p], &list[q], product, gradient);
     }
 }

@@ -1,10 +1,10 @@
 /**
  * @file xc_fock_gradient.h
- * Derivatives of the Coulomb and exact-exchange energies from quartets, in the batches of
- * xc_fock.h:
+ * Derivatives of the exact-exchange energy from quartets, in the batches of xc_fock.h (the Coulomb
+ * energy's: xc_coulomb_gradient.h):
  *
  *   dE/dR = sum_ijkl G_ijkl d(ij|kl)/dR at fixed densities,
- *   G_ijkl = P_ij P_kl / 2 - a/2 sum_s D^s_ik D^s_jl,     P = sum_s D^s
+ *   G_ijkl = - a/2 sum_s D^s_ik D^s_jl
  *
  * Each quartet of shells is met once; G of both orders of bra, ket and of the two is the same.
  *
@@ -20,8 +20,9 @@
  * Add bra pairs [lo, hi).
  * @param[in] quartets  engine of kind XC_QUARTET_GRADIENTS
  * @param[in] fock      what the energy is of, largest for the whole densities (xc_fock_largest);
- *                      coulomb and exchange are not used. Quartets whose bound times the
- *                      largest product of two elements is below threshold are left out
+ *                      total, coulomb and exchange are not used. Quartets whose bound times the
+ *                      largest product of two elements is below threshold are left out, primitive
+ *                      ones at a thousandth of it
  * @param[in] share     a, hartree of exact exchange; restricted (spin[1] NULL): spin[0] counts
  * twice
  * @param[in,out] gradient  [atoms][3], hartree/bohr, by the shells' atom
