@@ -1,4 +1,5 @@
 /* Frames through the C interface of libchemfiles (Fraux and others, chemfiles.org), 0.10. */
+#include "file_name.h"
 #include "trajectory.h"
 
 #include "table_read.h"
@@ -129,7 +130,7 @@ static tsl_err open_trajectory(state *s) {
   FILE *file = NULL;
   int64_t bytes = 0;
   TSL_TRY(table_file_open(s->path, &file, &bytes)); /* that it is there, and a regular file */
-  if (trajectory_ends_in(s->path, ".lammpstrj")) TSL_TRY(trajectory_end_find(s->path, &end));
+  if (tsl_ends_in(s->path, ".lammpstrj")) TSL_TRY(trajectory_end_find(s->path, &end));
   if (end.keep > 0) {
     s->mapped = (size_t)end.keep;
     s->map = mmap(NULL, s->mapped, PROT_READ, MAP_PRIVATE, fileno(file), 0);
