@@ -189,8 +189,21 @@ class Term:
         self.text, self.value = text, value
 
 
-def read(t, row, col, at):
-    return Term(f"{NAMES[t]}[{row}][{col}]", lambda get, i, j: get(t, *at(i, j)))
+class Shape:
+    """Tables of a random deck: their number, n x m cells, so many layers (0: no third index), signs of the order."""
+
+    def __init__(self, count, n, m, depth, si, sj):
+        self.count, self.n, self.m, self.depth, self.si, self.sj = count, n, m, depth, si, sj
+        self.layer = [(5 * k + 3) % depth for k in range(depth)]
+
+
+def read(rng, shape, t, row, col, at):
+    """Some layer of another cell."""
+    kinds = [("", lambda k: 0)] if not shape.depth else [
+        ("[k]", lambda k: k), ("[max(k - 2, 0)]", lambda k: max(k - 2, 0)), ("[c[k]]", lambda k: shape.layer[k]),
+        (f"[{shape.depth - 1} - k]", lambda k: shape.depth - 1 - k), (f"[min(k+1, {shape.depth - 1})]", lambda k: min(k + 1, shape.depth - 1))]
+    text, layer = rng.choice(kinds)
+    return Term(f"{NAMES[t]}[{row}][{col}]{text}", lambda get, i, j, k: get(t, *at(i, j), layer(k)))
 
 
 NAMES = "PQRSTUVW"
@@ -203,52 +216,66 @@ def remainder(a, n):
 
 def joined(rng, terms):
     """max or min of terms with something added, or a sum that stays small."""
-    terms = [Term(f"{x.text} + {c}", lambda get, i, j, x=x, c=c: x.value(get, i, j) + c)
+    terms = [Term(f"{x.text} + {c}", lambda *at, x=x, c=c: x.value(*at) + c)
              for x in terms for c in [rng.randint(0, 9)]]
     kind = rng.choice(["max", "min", "sum"])
     if kind == "sum":
         return Term("(" + " + ".join(x.text for x in terms) + ") % 101",
-                    lambda get, i, j: remainder(sum(x.value(get, i, j) for x in terms), 101))
+                    lambda *at: remainder(sum(x.value(*at) for x in terms), 101))
     pick = max if kind == "max" else min
     return Term(f"{kind}({', '.join(x.text for x in terms)}{', 7' if len(terms) == 1 else ''})",
-                lambda get, i, j: pick([x.value(get, i, j) for x in terms] + ([7] if len(terms) == 1 else [])))
+                lambda *at: pick([x.value(*at) for x in terms] + ([7] if len(terms) == 1 else [])))
 
 
-def wave_terms(rng, count, t, n, m, si, sj):
+def wave_terms(rng, shape, t):
     moves = rng.sample([(1, 1), (1, 0), (0, 1)], rng.randint(1, 3))
-    terms = [read(rng.randrange(count), f"i{-si * a:+d}", f"j{-sj * b:+d}",
-                  lambda i, j, a=a, b=b: (i - si * a, j - sj * b)) for a, b in moves]
-    return terms + own_terms(rng, t)
+    terms = [read(rng, shape, rng.randrange(shape.count), f"i{-shape.si * a:+d}", f"j{-shape.sj * b:+d}",
+                  lambda i, j, a=a, b=b: (i - shape.si * a, j - shape.sj * b)) for a, b in moves]
+    return terms + own_terms(rng, shape, t)
 
 
-def own_terms(rng, t):
-    return [read(u, "i", "j", lambda i, j: (i, j)) for u in rng.sample(range(t), min(t, rng.randint(0, 2)))]
+def own_terms(rng, shape, t):
+    """Of the same cell: the same layer of tables before, any layer before."""
+    third = "[k]" if shape.depth else ""
+    terms = [Term(f"{NAMES[u]}[i][j]{third}", lambda get, i, j, k, u=u: get(u, i, j, k))
+             for u in rng.sample(range(t), min(t, rng.randint(0, 2)))]
+    if shape.depth and rng.random() < 0.7:
+        u, back = rng.randrange(shape.count), rng.randint(1, 2)
+        terms.append(Term(f"(k >= {back} ? {NAMES[u]}[i][j][k-{back}] : k)",
+                          lambda get, i, j, k: get(u, i, j, k - back) if k >= back else k))
+    if shape.depth and rng.random() < 0.3:
+        v = rng.randrange(shape.count)
+        terms.append(Term(f"max(l = 0 .. k - 1 : {NAMES[v]}[i][j][l] - l else 2)",
+                          lambda get, i, j, k: max((get(v, i, j, l) - l for l in range(k)), default=2)))
+    return terms
 
 
-def row_terms(rng, count, t, n, m, si, sj):
-    u, v = rng.randrange(count), rng.randrange(count)
-    terms = [read(u, f"i{-si:+d}", f"min(j + 3, {m - 1})", lambda i, j: (i - si, min(j + 3, m - 1)))]
-    terms.append(Term(f"max(k = 0 .. j : {NAMES[v]}[i{-si:+d}][k] - k)",
-                      lambda get, i, j: max(get(v, i - si, k) - k for k in range(j + 1))))
-    return terms + own_terms(rng, t)
+def row_terms(rng, shape, t):
+    m, si, v = shape.m, shape.si, rng.randrange(shape.count)
+    terms = [read(rng, shape, rng.randrange(shape.count), f"i{-si:+d}", f"min(j + 3, {m - 1})",
+                  lambda i, j: (i - si, min(j + 3, m - 1)))]
+    third = "[k]" if shape.depth else ""
+    terms.append(Term(f"max(l = 0 .. j : {NAMES[v]}[i{-si:+d}][l]{third} - l)",
+                      lambda get, i, j, k: max(get(v, i - si, l, k) - l for l in range(j + 1))))
+    return terms + own_terms(rng, shape, t)
 
 
-def interval_terms(rng, count, t, n, m, si, sj):
-    u, v = rng.randrange(count), rng.randrange(count)
-    terms = [read(u, "i+1", "j", lambda i, j: (i + 1, j)), read(v, "i", "j-1", lambda i, j: (i, j - 1)),
-             Term(f"max(k = i .. j - 1 : {NAMES[u]}[i][k] + {NAMES[v]}[k+1][j] - 40)",
-                  lambda get, i, j: max(get(u, i, k) + get(v, k + 1, j) - 40 for k in range(i, j)))]
+def interval_terms(rng, shape, t):
+    u, v, third = rng.randrange(shape.count), rng.randrange(shape.count), "[k]" if shape.depth else ""
+    terms = [read(rng, shape, u, "i+1", "j", lambda i, j: (i + 1, j)), read(rng, shape, v, "i", "j-1", lambda i, j: (i, j - 1)),
+             Term(f"max(l = i .. j - 1 : {NAMES[u]}[i][l]{third} + {NAMES[v]}[l+1][j]{third} - 40)",
+                  lambda get, i, j, k: max(get(u, i, l, k) + get(v, l + 1, j, k) - 40 for l in range(i, j)))]
     if t > 0: # the cell itself is one of those that the range reads
         w = rng.randrange(t)
-        terms.append(Term(f"max(k = i .. j : {NAMES[w]}[k][j] - k)",
-                          lambda get, i, j: max(get(w, k, j) - k for k in range(i, j + 1))))
-    return rng.sample(terms, rng.randint(1, len(terms))) + own_terms(rng, t)
+        terms.append(Term(f"max(l = i .. j : {NAMES[w]}[l][j]{third} - l)",
+                          lambda get, i, j, k: max(get(w, l, j, k) - l for l in range(i, j + 1))))
+    return rng.sample(terms, rng.randint(1, len(terms))) + own_terms(rng, shape, t)
 
 
-def random_case(kind, seed):
-    rng = random.Random(f"{kind} {seed}")
-    count, si, sj = rng.randint(2, 6), 1, 1
-    n, m = rng.randint(2, 40), rng.randint(2, 90)
+def random_case(kind, seed, deep):
+    rng = random.Random(f"{kind} {seed}{' deep' if deep else ''}")
+    count, depth = rng.randint(1 if deep else 2, 3 if deep else 6), rng.choice([1, 2, 5, 12, 30]) if deep else 0
+    n, m, si, sj = rng.randint(2, 40), rng.randint(2, 30 if deep else 90), 1, 1
     if kind == "wave":
         si, sj = rng.choice([(1, 1), (-1, 1), (1, -1), (-1, -1)])
         make, edge = wave_terms, (f"i == {0 if si > 0 else n - 1} || j == {0 if sj > 0 else m - 1}",
@@ -257,36 +284,50 @@ def random_case(kind, seed):
         si = rng.choice([1, -1])
         make, edge = row_terms, (f"i == {0 if si > 0 else n - 1}", lambda i, j: i == (0 if si > 0 else n - 1))
     else:
-        n = m = rng.randint(2, 70)
+        n = m = rng.randint(2, 20 if deep else 70)
         si = -1
         make, edge = interval_terms, ("i == j", lambda i, j: i == j)
+    shape = Shape(count, n, m, depth, si, sj)
     type_ = rng.choice(["i32", "i64", "f64", "i16"] if kind != "interval" else ["i32", "i64", "f64"])
-    cells = [joined(rng, make(rng, count, t, n, m, si, sj)) for t in range(count)]
+    cells = [joined(rng, make(rng, shape, t)) for t in range(count)]
     bases = [rng.randint(0, 9) for _ in range(count)]
-    truth = np.zeros((n, m, count), np.int64)
-    get = lambda t, i, j: int(truth[i, j, t])
+    low = rng.random() < 0.5 and depth > 1 # layer 0 has a rule of its own
+    truth = np.zeros((n, m, max(depth, 1), count), np.int64)
+    get = lambda t, i, j, k: int(truth[i, j, k, t])
     for i in range(n)[::si]:
         for j in range(m)[::sj]:
             if kind == "interval" and i > j:
                 continue
-            for t in range(count):
-                if edge[1](i, j):
-                    truth[i, j, t] = (3 * i + 5 * j + bases[t]) % 11 if t == 0 or bases[t] % 2 else truth[i, j, 0] + 1
+            for k, t in np.ndindex(max(depth, 1), count):
+                if low and k == 0:
+                    truth[i, j, k, t] = (i + j) % 5
+                elif edge[1](i, j):
+                    truth[i, j, k, t] = (3 * i + 5 * j + 7 * k + bases[t]) % 11 if t == 0 or bases[t] % 2 else truth[i, j, k, 0] + 1
                 else:
-                    truth[i, j, t] = cells[t].value(get, i, j)
+                    truth[i, j, k, t] = cells[t].value(get, i, j, k)
     if type_[0] == "f" and any("%" in c.text for c in cells):
         type_ = "i64"
-    tables = [(NAMES[t], [(edge[0], f"(3 * i + 5 * j + {bases[t]}) % 11" if t == 0 or bases[t] % 2 else "P[i][j] + 1")],
+    third, value = ("[k]", "7 * k + ") if depth else ("", "")
+    tables = [(NAMES[t], [("k == 0", "(i + j) % 5")] * low + [(edge[0], f"(3 * i + 5 * j + {value}{bases[t]}) % 11"
+                                                              if t == 0 or bases[t] % 2 else f"P[i][j]{third} + 1")],
                cells[t].text) for t in range(count)]
     g = rng.randrange(count)
     table = {"type": type_, "rows": n, "cols": m, "cells": "upper" if kind == "interval" else "all"}
-    seen = truth[np.triu_indices(n)] if kind == "interval" else truth.reshape(-1, count)
-    goals = [(f"max {NAMES[g]} over all", seen[:, g].max())]
-    a, b = rng.randrange(n), rng.randrange(m)
+    data = []
+    if depth:
+        table["depth"], data = depth, [{"name": "c", "values": shape.layer, "type": "int"}]
+    seen = truth[np.triu_indices(n)] if kind == "interval" else truth.reshape(-1, max(depth, 1), count)
+    goals = [] if depth else [(f"max {NAMES[g]} over all", seen[:, 0, g].max())]
+    a, b, c = rng.randrange(n), rng.randrange(m), rng.randrange(max(depth, 1))
     if kind != "interval" or a <= b:
-        goals.append((f"{NAMES[g]}[{a}][{b}] - P[{a}][{b}]", truth[a, b, g] - truth[a, b, 0]))
+        third = f"[{c}]" if depth else ""
+        goals.append((f"{NAMES[g]}[{a}][{b}]{third} - P[{a}][{b}]{third.replace(str(c), '0')}",
+                      truth[a, b, c, g] - truth[a, b, 0, 0]))
+    if depth:
+        goals.append((f"max(l = 0 .. {depth - 1} : {NAMES[g]}[{n // 2}][{m - 1}][l])", truth[n // 2, m - 1, :, g].max()))
+    truth = truth.reshape(n, m, -1) if depth or count > 1 else truth[:, :, 0, 0]
     for goal, best in goals:
-        made = deck(table, tables, goal)
+        made = deck(table, tables, goal, data=data)
         bytes_ = set()
         for ranks, args in ((1, []), (1, ["--interpret"]), (2, []), (3, ["--interpret"]), (5, [])):
             got, cells_ = run(made, ranks, args)
@@ -349,6 +390,7 @@ for n, seed in ((7, 1), (90, 2)):
     suite.case(f"pairs and intervals of {n} letters", fold_case, n, seed)
 for kind in ("wave", "rows", "interval"):
     for seed in range(2 if suite.fast else 25):
-        suite.case(f"random {kind} {seed}", random_case, kind, seed)
+        suite.case(f"random {kind} {seed}", random_case, kind, seed, False)
+        suite.case(f"random {kind} {seed} with depth", random_case, kind, seed, True)
 suite.case("refused", refused_case)
 suite.end()

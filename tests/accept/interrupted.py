@@ -35,9 +35,10 @@ def numbers(n, seed, lo=1, hi=90):
 BOUNDARY = [{"where": "i == 0 || j == 0", "value": "i + j"}]
 
 
-def recurrence(mode="value", rows=900, cols=1000, **keys):
+def recurrence(mode="value", rows=900, cols=1000, depth=None, **keys):
     rules = {} if "tables" in keys else {"boundary": BOUNDARY}
-    return dp("recurrence", mode, table={"rows": rows, "cols": cols}, data=[{"name": "a", **numbers(1000, 5)}],
+    third = {} if depth is None else {"depth": depth}
+    return dp("recurrence", mode, table={"rows": rows, "cols": cols, **third}, data=[{"name": "a", **numbers(1000, 5)}],
               **rules, **keys)
 
 
@@ -55,7 +56,8 @@ WATER = {"atoms": '"O 0 0 0.1174; H 0.757 0 -0.4696; H -0.757 0 -0.4696"'}
 OXYGEN = {"atoms": '"O 0 0 0; O 0 0 1.2"', "multiplicity": 3}
 CALLS = {"lcs": 16, "local": 16, "dtw table": 160, "global path": 64, "edit path": 64, "knapsack": 30, "sack path": 30,
          "sack table": 30, "chain": 16, "nussinov": 16, "tree table": 16, "own": 16, "own table": 16, "own tables": 16,
-         "own rows": 60, "water": 500, "oxygen": 500, "fitted": 500,
+         "own rows": 60, "own layers": 16, "layers value": 16,
+         "water": 500, "oxygen": 500, "fitted": 500,
          "same bits": 500}  # to the device of a single rank; others have UNITS
 
 DECKS = {
@@ -75,6 +77,11 @@ DECKS = {
     "own tables": recurrence("recover", goal="max M over all", tables=[
         {"name": "E", "boundary": BOUNDARY, "cell": '"max(M[i][j-1] - 3, E[i][j-1] - 1)"'},
         {"name": "M", "boundary": BOUNDARY, "cell": '"max(M[i-1][j-1] + a[j] % 7 - a[i] % 5, E[i][j], M[i-1][j] - 2)"'}]),
+    "own layers": recurrence("recover", 120, 150, depth=40, goal="M[119][149][39]",
+                             cell='"max(M[i-1][j-1][max(k - 1, 0)] + a[j] % 7 - a[i + k] % 5, M[i-1][j][k], k > 0 ? M[i][j][k-1] : 0)"'),
+    "layers value": recurrence("value", 700, 800, depth=30, goal="M[699][799][29]",
+                               pattern="RUD",
+                               cell='"max(M[i-1][max(j - 3, 0)][max(k - 1, 0)] + a[j] % 7 - a[i + k] % 5, M[i-1][j][k])"'),
     "own rows": recurrence("recover", 60, 20000, cell='"j < a[i] ? M[i-1][j] : max(M[i-1][j], M[i-1][j - a[i]] + a[i] % 5)"',
                            goal="max over all", pattern="RUD"),
     "condensed": tri(),

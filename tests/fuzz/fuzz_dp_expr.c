@@ -3,12 +3,12 @@
  * CUDA texts are written.
  *
  * Lines: the cell's expression, then "where" and "value" of rules in turn. The first byte chooses
- * type, extents and cells. */
+ * type, extents, depth and cells. */
 #include "../unit/dp_print.h"
 #include "dp_emit.h"
 #include "fuzz_driver.h"
 
-enum { LINES_MAX = 9, WORK = 200000 };
+enum { LINES_MAX = 9, WORK = 200000, DEPTH = 3 };
 
 static long long n_computed; /* recurrences with values */
 
@@ -29,6 +29,7 @@ static void set_names(dp_equation *e, uint8_t choice) {
   n->tables[0] = (lang_table){.name = "M", .type = types[choice % 6], .rows = choice / 6 % 7};
   n->tables[0].cols = choice / 42 % 2 == 0 ? n->tables[0].rows : 5;
   n->tables[0].cells = choice / 84 % 3;
+  n->tables[0].depth = choice % 6 == 5 ? DEPTH : 0;
   n->n_tables = 1;
   n->arrays[0] = (lang_array){.name = "w", .type = TSL_I32, .rank = 1, .shape = {5, 1}};
   dp_array_limits(&n->arrays[0], w_data);
@@ -56,7 +57,8 @@ static tsl_err set_lines(dp_equation *e, char *text) {
   for (int l = 1; l + 1 < n && err == TSL_OK; l += 2)
     err = dp_equation_rule(e, 0, lines[l], lines[l + 1]);
   if (err == TSL_OK) err = dp_equation_add(e, lines[0], &e->cell_at[0]);
-  if (err == TSL_OK) err = dp_equation_goal(e, "max over all");
+  const bool deep = e->names.tables[0].depth > 0;
+  if (err == TSL_OK) err = dp_equation_goal(e, deep ? "M[rows(M)-1][2][1]" : "max over all");
   return err;
 }
 
@@ -77,7 +79,7 @@ static void check_print(const lang_names *names, lang_scope scope, const lang_ex
 /** Every order that the checker allows gives the values found by need. */
 static void check_orders(const dp_recurrence *r, const dp_oracle *need, const dp_depend *d) {
   dp_oracle grid;
-  const size_t bytes = (size_t)(need->rows * need->cols) * sizeof *need->values;
+  const size_t bytes = (size_t)(need->rows * need->cols * need->in_cell) * sizeof *need->values;
   if (!d->whole) return;
   for (int p = 0; p < DP_N_PATTERNS; p++) {
     if (d->clash[p].expr != NULL) continue;
@@ -93,7 +95,8 @@ static void check_emit(const dp_recurrence *r, dp_pattern pattern) {
     dp_code code;
     char *text = NULL;
     must(dp_code_plan(r, pattern, &code) == TSL_OK, "plan");
-    must(dp_emit(r, t == 0 ? DP_TARGET_C : DP_TARGET_CUDA, &code, &text) == TSL_OK, "emit");
+    const tsl_err err = dp_emit(r, t == 0 ? DP_TARGET_C : DP_TARGET_CUDA, &code, &text);
+    must(err == (t == 1 && code.layers > 0 ? TSL_ERR_INPUT : TSL_OK), "emit");
     tsl_free(text);
   }
 }
@@ -150,17 +153,22 @@ static const char *const texts[] = {
     "\x1ej < w[i-1] ? M[i-1][j] : max(M[i-1][j], M[i-1][j-w[i-1]] + n)\ni == 0\n0",
     "\x74min(k = i .. j-1 : M[i][k] + M[k+1][j] + w[i] * g[k % 2][j % 2])\ni == j\n0",
     "\x25x[i % 3] * M[i-1][j] + min(inf, sum(k = 0 .. j : M[i-1][k] else 2.5))\n!i\n1",
+    "\x1dw[i-1] == w[j-1] && w[j-1] == w[k] ? M[i-1][j-1][k-1] + 1 : max(M[i-1][j][k], "
+    "M[i][j-1][k], "
+    "M[i][j][k-1])\ni == 0 || j == 0 || k == 0\n0",
+    "\x23max(s = 0 .. k : M[i-1][w[s % 5] % n][k - s] + s) - M[i-1][j][2 - k] / 2\ni == 0\nj * k",
     "\x1fmin(k = 0 .. i - 1 : M[k][0] else 3) + abs(-j) / 2 - 7 % (i + 1)\nj > 1 && i\n-1e2"};
 
-static const char tokens[] = "(\1)\1[\1]\1 ? \1 : \1min(\1max(\1sum(k = \1 .. \1 else "
-                             "\1i\1j\1k\1n\1w[\1x[\1M[i-1][j]\1M[i][j-1]\1"
-                             "+\1-\1*\1/\1%\1<\1>=\1==\1&&\1||\1!\1"
-                             "0\1"
-                             "1\1"
-                             "2\1"
-                             "1.5\1"
-                             "1e9\1inf\1"
-                             "9223372036854775807\1len(w)\1\n\1,";
+static const char tokens[] =
+    "(\1)\1[\1]\1 ? \1 : \1min(\1max(\1sum(k = \1 .. \1 else "
+    "\1i\1j\1k\1n\1w[\1x[\1M[i-1][j]\1M[i][j-1]\1M[i-1][j-1][k]\1M[i][j][k-1]\1"
+    "+\1-\1*\1/\1%\1<\1>=\1==\1&&\1||\1!\1"
+    "0\1"
+    "1\1"
+    "2\1"
+    "1.5\1"
+    "1e9\1inf\1"
+    "9223372036854775807\1len(w)\1\n\1,";
 
 int main(int argc, char **argv) {
   const fuzz_language language = {texts, sizeof texts / sizeof *texts, tokens};

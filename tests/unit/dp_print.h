@@ -147,7 +147,8 @@ static void print(printer *p, int32_t node) {
     break;
   case LANG_OP_I:
   case LANG_OP_J:
-    put(p, n->op == LANG_OP_I ? "i" : "j");
+  case LANG_OP_K:
+    put(p, n->op == LANG_OP_I ? "i" : n->op == LANG_OP_J ? "j" : "k");
     break;
   case LANG_OP_LOOP:
     put_name(p, n->at);

@@ -145,10 +145,11 @@ typedef struct seen {
   int64_t q, reach[2];
 } seen;
 
-static tsl_err note_read(void *self, const lang_expr *expr, int32_t node, int64_t i, int64_t j) {
+static tsl_err note_read(void *self, const lang_expr *expr, int32_t node, int64_t i, int64_t j,
+                         int32_t value) {
   seen *r = self;
   int64_t p, q;
-  (void)expr, (void)node;
+  (void)expr, (void)node, (void)value;
   dp_code_fold(r->code, i, j, &p, &q);
   if (r->q - q > r->reach[0]) r->reach[0] = r->q - q;
   if (q - r->q > r->reach[1]) r->reach[1] = q - r->q;

@@ -226,10 +226,30 @@ done:
   return err;
 }
 
+/** The same of three sequences, the second of them twice: the length is that of two. */
+static tsl_err bench_three(const table *t, const uint8_t *a, const uint8_t *b, double two) {
+  tsl_err err = TSL_OK;
+  const int64_t n = t->o->quick ? 300 : 600;
+  const dp_bench_letters pair = {.a = a, .b = b, .n = n};
+  const dp_bench_letters three = {.a = a, .b = b, .n = n, .c = b, .n_c = n};
+  double seconds = 0;
+  int64_t length = 0, want = 0;
+  TSL_TRY(dp_bench_recurrence(&pair, 1, &seconds, &want));
+  TSL_TRY(dp_bench_recurrence(&three, t->repeats, &seconds, &length));
+  if (length != want)
+    TSL_FAIL(TSL_ERR_INTERNAL, "of three sequences the length is %lld, of two %lld",
+             (long long)length, (long long)want);
+  const double rate = (double)n * (double)n * (double)n / seconds * 1e-9;
+  bench_dp_cpu_line(t, "a deck's recurrence: of three, i32", rate, rate / two, "of two", 0.5);
+done:
+  return err;
+}
+
 /** A recurrence as decks have it, by one thread; its goal is the engine's length. */
 static tsl_err bench_recurrence(const table *t) {
   tsl_err err = TSL_OK;
   const int64_t n = t->o->quick ? 4000 : 16000;
+  dp_bench_letters letters = {.n = n};
   bits_run r = {.n = n};
   uint8_t *a = NULL, *b = NULL;
   double seconds = 0;
@@ -238,12 +258,14 @@ static tsl_err bench_recurrence(const table *t) {
   TSL_TRY(letters_make(n, 4, 2, &b));
   TSL_TRY(dp_cpu_bits_open(&t->cpu, DP_LCS, a, n, b, n, &r.band));
   TSL_TRY(run_bits(&r));
-  TSL_TRY(dp_bench_recurrence(a, b, n, t->repeats, &seconds, &length));
+  letters.a = a, letters.b = b;
+  TSL_TRY(dp_bench_recurrence(&letters, t->repeats, &seconds, &length));
   if (length != dp_cpu_bits_sum(r.band))
     TSL_FAIL(TSL_ERR_INTERNAL, "a deck's recurrence finds the length %lld, the engine %lld",
              (long long)length, (long long)dp_cpu_bits_sum(r.band));
   const double rate = (double)n * (double)n / seconds * 1e-9;
   bench_dp_cpu_line(t, "a deck's recurrence: LCS, i32", rate, rate, "1e9 cells/s", 1);
+  TSL_TRY(bench_three(t, a, b, rate));
 done:
   dp_cpu_bits_close(&r.band);
   TSL_FREE_ALL(a, b);

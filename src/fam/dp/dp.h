@@ -147,7 +147,7 @@ typedef struct dp_params {
   int32_t wobble;    /**< NUSSINOV: G-U pairs too */
   int32_t letters;   /**< sequences: letters are 0..letters-1 */
   int32_t pattern;   /**< RECURRENCE: dp_pattern, as found or confirmed by the checker */
-  int32_t tables;    /**< RECURRENCE: how many (dp_code) */
+  int32_t values;    /**< RECURRENCE: of a cell (dp_code) */
   int32_t depth;     /**< RECURRENCE in rows: how many rows above are read, 0: any (dp_code) */
   int32_t interpret; /**< RECURRENCE: no compiled code */
   int32_t band;      /**< LCS, EDIT, GLOBAL: a band of diagonals may do (dp_diagonals.h) */

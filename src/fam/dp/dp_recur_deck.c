@@ -20,6 +20,7 @@ enum { PATH_MAX_ = 96, KEY_MAX_ = 40 };
 #define TABLE(member) (offsetof(dp_recur_deck, table.member) - offsetof(dp_recur_deck, table))
 #define ARRAY(member) offsetof(dp_recur_array, member)
 #define BIG 0x1p53
+#define SIZE_MOST (INT64_C(1) << 40)
 
 const tsl_key dp_recur_table_keys[] = {
     {"name", TSL_KEY_TEXT, TABLE(name), "M", 0, 0, NULL, NULL, 0, "Its name in expressions."},
@@ -27,6 +28,8 @@ const tsl_key dp_recur_table_keys[] = {
     {"rows", TSL_KEY_TEXT, TABLE(rows), "", 0, 0, NULL, NULL, 0, "Number of rows: i is 0..rows-1."},
     {"cols", TSL_KEY_TEXT, TABLE(cols), "", 0, 0, NULL, NULL, 0,
      "Number of columns: j is 0..cols-1."},
+    {"depth", TSL_KEY_TEXT, TABLE(depth), "", 0, 0, NULL, NULL, 0,
+     "Number of layers of a cell: there is a third index k, 0..depth-1."},
     {"cells", TSL_KEY_CHOICE, TABLE(cells), "all", 0, 0, cells_words, NULL, 0,
      "Which cells there are: all, upper (i <= j) or lower (i >= j)."},
     {0}};
@@ -69,7 +72,7 @@ const tsl_key dp_recur_constant_keys[] = {
     {0}};
 
 const tsl_key dp_recur_rule_keys[] = {{"where", TSL_KEY_TEXT, offsetof(dp_recur_rule, where), NULL,
-                                       0, 0, NULL, NULL, 0, "Condition on i and j."},
+                                       0, 0, NULL, NULL, 0, "Condition on i and j (and k)."},
                                       {"value", TSL_KEY_TEXT, offsetof(dp_recur_rule, value), NULL,
                                        0, 0, NULL, NULL, 0, "Value of the cells where it holds."},
                                       {0}};
@@ -259,14 +262,16 @@ done:
   return err;
 }
 
-static tsl_err read_size(const reader *r, const char *text, const char *key, int64_t *out) {
+static tsl_err read_size(const reader *r, const char *text, const char *key, int64_t least,
+                         int64_t most, int64_t *out) {
   tsl_err err = TSL_OK;
   lang_kind kind = LANG_WHOLE;
   dp_value value = {0};
   char path[PATH_MAX_];
   TSL_TRY(evaluate(r, LANG_SCOPE_SIZE, text, path_of(r, path, key, -1, ""), &kind, &value));
-  if (value.whole < 0 || value.whole > INT64_C(1) << 40)
-    TSL_DECK_FAIL(r->deck, path, "%lld; allowed 0 to 2^40", (long long)value.whole);
+  if (value.whole < least || value.whole > most)
+    TSL_DECK_FAIL(r->deck, path, "%lld; allowed %lld to 2^%d", (long long)value.whole,
+                  (long long)least, 63 - __builtin_clzll((unsigned long long)most));
   *out = value.whole;
 done:
   return err;
@@ -395,6 +400,7 @@ static tsl_err read_tables(const reader *r) {
       TSL_TRY(give_name(r, r->s->table.name, path_of(r, path, "table.name", -1, ""), table->name));
     table->type = types[r->s->table.type];
     table->cells = r->s->table.cells;
+    table->depth = r->s->table.depth != NULL; /* k is a word from here on; how many comes later */
     names->n_tables++;
   }
 done:
@@ -404,15 +410,19 @@ done:
 static tsl_err read_all(const reader *r) {
   tsl_err err = TSL_OK;
   lang_names *names = &r->equation->names;
-  int64_t rows = 0, cols = 0;
+  int64_t rows = 0, cols = 0, depth = 0;
   TSL_TRY(check_counts(r));
   TSL_TRY(read_tables(r));
   for (int64_t n = 0; n < (int64_t)r->s->data.n; n++) TSL_TRY(read_array(r, n));
   for (int64_t n = 0; n < (int64_t)r->s->constants.n; n++) TSL_TRY(read_constant(r, n));
-  TSL_TRY(read_size(r, r->s->table.rows, "table.rows", &rows));
+  TSL_TRY(read_size(r, r->s->table.rows, "table.rows", 0, SIZE_MOST, &rows));
   for (int t = 0; t < names->n_tables; t++) names->tables[t].rows = rows;
-  TSL_TRY(read_size(r, r->s->table.cols, "table.cols", &cols));
+  TSL_TRY(read_size(r, r->s->table.cols, "table.cols", 0, SIZE_MOST, &cols));
   for (int t = 0; t < names->n_tables; t++) names->tables[t].cols = cols;
+  if (r->s->table.depth != NULL)
+    TSL_TRY(read_size(r, r->s->table.depth, "table.depth", 1, LANG_VALUES_MAX / LANG_TABLES_MAX,
+                      &depth));
+  for (int t = 0; t < names->n_tables; t++) names->tables[t].depth = depth;
   TSL_TRY(read_cells(r));
   TSL_TRY(read_goal(r));
   r->equation->pattern = r->s->pattern;

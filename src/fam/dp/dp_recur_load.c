@@ -18,7 +18,8 @@ static tsl_err check_cells(const loading *l) {
   tsl_err err = TSL_OK;
   const lang_table *t = &l->equation->names.tables[0];
   int64_t cells = 0;
-  if (!tsl_mul_i64(t->rows, t->cols, &cells) || !tsl_mul_i64(cells, 16 * LANG_TABLES_MAX, &cells))
+  if (!tsl_mul_i64(t->rows, t->cols, &cells) || !tsl_mul_i64(cells, 16 * LANG_TABLES_MAX, &cells) ||
+      !tsl_mul_i64(cells, lang_layers(&l->equation->names), &cells))
     TSL_DECK_FAIL(l->deck, "dp.table", "%lld x %lld cells overflow a 64-bit count",
                   (long long)t->rows, (long long)t->cols);
   if (cells == 0 && l->equation->goal != DP_GOAL_EXPR)
@@ -84,23 +85,35 @@ done:
 
 /* ----------------------------------------------------------------------- outputs */
 
+#define PATH_DOC(columns)                                                                       \
+  "(i, j, from" columns "): values that the goal rests on, depth first; from: the record that " \
+  "rests on it, -1 the goal."
+
+/** By several tables, and by a depth. */
+static const char *const path_docs[2][2] = {{PATH_DOC(""), PATH_DOC(", k")},
+                                            {PATH_DOC(", table"), PATH_DOC(", table, k")}};
+static const char *const table_docs[2][2] = {
+    {"Cell [i][j] of the recurrence.", "Cell [i][j][k] of the recurrence."},
+    {"Cell [i][j][table] of the recurrence.",
+     "Cell [i][j][k * tables + table] of the recurrence."}};
+
 static tsl_err add_cells(const loading *l, tsl_problem *problem) {
   tsl_err err = TSL_OK;
   const dp_params *p = dp_params_of(problem);
   const dp_recur *recur = dp_own_of(problem)->recur;
-  const int32_t tables = recur->code.tables;
+  const bool several = recur->code.tables > 1, deep = recur->code.layers > 0;
   const bool wanted = p->mode == DP_TABLE;
   const double bytes =
       (double)(p->n + 1) * (double)(p->m + 1) * (double)dp_code_bytes(&recur->code);
   const tsl_field table = {.type = p->type,
                            .combine = TSL_GATHER,
-                           .rank = tables > 1 ? 3 : 2,
-                           .shape = {p->n + 1, p->m + 1, tables},
+                           .rank = several || deep ? 3 : 2,
+                           .shape = {p->n + 1, p->m + 1, p->values},
                            .stream = wanted,
                            .hidden = !wanted,
                            .infinite = 1}; /* `inf` is a number of the language */
   const tsl_field path = {
-      .type = TSL_I64, .combine = TSL_LIST, .rank = 2, .shape = {0, tables > 1 ? 4 : 3, 1}};
+      .type = TSL_I64, .combine = TSL_LIST, .rank = 2, .shape = {0, 3 + several + deep, 1}};
   char need[24], have[24];
   if (p->mode == DP_RECOVER && bytes > (double)p->budget)
     TSL_DECK_FAIL(l->deck, "dp.memory",
@@ -108,16 +121,9 @@ static tsl_err add_cells(const loading *l, tsl_problem *problem) {
                   "table on one rank: %s is needed",
                   tsl_bytes_text((double)p->budget, have), tsl_bytes_text(bytes, need));
   if (p->mode == DP_RECOVER)
-    TSL_TRY(dp_add_output(
-        problem, &path, "path",
-        tables > 1 ? "(i, j, from, table): values that the goal rests on, depth first; "
-                     "from: the record that rests on it, -1 the goal."
-                   : "(i, j, from): cells that the goal rests on, depth first; from: the "
-                     "record that rests on it, -1 the goal."));
+    TSL_TRY(dp_add_output(problem, &path, "path", path_docs[several][deep]));
   if (p->mode != DP_VALUE)
-    TSL_TRY(dp_add_output(problem, &table, "table",
-                          tables > 1 ? "Cell [i][j][table] of the recurrence."
-                                     : "Cell [i][j] of the recurrence."));
+    TSL_TRY(dp_add_output(problem, &table, "table", table_docs[several][deep]));
 done:
   return err;
 }
@@ -190,7 +196,7 @@ static tsl_err settle_params(loading *l, tsl_problem *problem) {
   TSL_TRY(dp_code_plan(l->recurrence, depend.pattern, &code));
   p->pattern = (int32_t)depend.pattern;
   p->engine = code.engine;
-  p->tables = code.tables;
+  p->values = code.values;
   p->depth = code.depth;
   memcpy(p->reach, code.reach, sizeof p->reach);
   p->type = t->type;

@@ -12,21 +12,22 @@ void dp_recur_frame(const dp_params *p, dp_code *code) {
   code->Q = 1 + (code->fold.transpose != 0 ? p->n : p->m);
   code->engine = p->engine;
   code->type = p->type;
-  code->tables = p->tables;
+  code->values = p->values;
   code->depth = p->depth;
   memcpy(code->reach, p->reach, sizeof code->reach);
 }
 
 /* -------------------------------------------------------------- wanted cells */
 
-/** Values that the goal reads, as (p, q, table). */
+/** Values that the goal reads, as (p, q, number of the value). */
 typedef struct wish {
   const dp_code *code;
   int64_t (*list)[3];
   int64_t n, room;
 } wish;
 
-static tsl_err note_read(void *self, const lang_expr *expr, int32_t node, int64_t i, int64_t j) {
+static tsl_err note_read(void *self, const lang_expr *expr, int32_t node, int64_t i, int64_t j,
+                         int32_t value) {
   tsl_err err = TSL_OK;
   wish *w = self;
   if (w->n == DP_WANTED_MAX)
@@ -35,7 +36,7 @@ static tsl_err note_read(void *self, const lang_expr *expr, int32_t node, int64_
                           DP_WANTED_MAX);
   TSL_TRY(tsl_grow((void **)&w->list, w->n, 1, &w->room, sizeof *w->list, "goal"));
   dp_code_fold(w->code, i, j, &w->list[w->n][0], &w->list[w->n][1]);
-  w->list[w->n++][2] = expr->nodes[node].ref;
+  w->list[w->n++][2] = value;
 done:
   return err;
 }

@@ -21,15 +21,15 @@
  *                                          cell, reals as the bits of an f64 (dp_recur_better); i =
  *                                          -1: none. Given by the last tile of each lane: the best
  *                                          of at least the cells of its lane
- *   table     as in dp.h, [rows][columns] of the deck, of several tables [rows][columns][tables];
- *             cells that there are not: zero
+ *   table     as in dp.h, [rows][columns] of the deck, of several values [rows][columns][values]
+ *             (lang_values); cells that there are not: zero
  *   path      RECOVER: (i, j, from): all cells that the goal rests on, to the boundary, depth first
  *             and each once: of a choice what was chosen, of other operators all references
  *             (dp_trace.c); from: number of the record whose cell rests on it first, -1 the goal;
- *             made by the root; of several tables (i, j, from, table): values of cells
+ *             made by the root; of several tables also table, with a depth also k: values of cells
  *
  * Tiles are boxes of folded rows and columns (dp_emit.h: p in 0..P-1, q in 0..Q-1), boundary cells
- * included. Predecessors, edges (cells: so many values as there are tables) and lanes:
+ * included. Predecessors, edges (cells: all their values) and lanes:
  *   WAVEFRONT  left neighbour; [R + 1] the last column, entry 0 is row p0 - 1 (any value when there
  *              is none); strips of columns
  *   ROWS       tiles of the stage before with columns that its cells can read (dp_code.reach);
@@ -51,7 +51,7 @@ typedef struct dp_recur {
   dp_recurrence *recurrence; /**< parsed from field DP_A; its data are the problem's fields */
   dp_code code;              /**< as planned; narrow and checks are those of the emitted text */
   dp_args args;              /**< for compiled code; data are host pointers */
-  int64_t (*wanted)[3];      /**< [n_wanted] (i, j, table) that the goal reads, ascending (p, q) */
+  int64_t (*wanted)[3];      /**< [n_wanted] (i, j, value) that the goal reads, ascending (p, q) */
   int64_t n_wanted;
 } dp_recur;
 

@@ -15,17 +15,17 @@ static dp_value value_of(const dp_recur *r, int64_t bits) {
 
 /** Cells of the field wanted. */
 static tsl_err read_wanted(void *self, const lang_expr *expr, int32_t node, int64_t i, int64_t j,
-                           dp_value *out) {
+                           int32_t value, dp_value *out) {
   tsl_err err = TSL_OK;
   const tsl_problem *problem = self;
   const dp_recur *r = dp_own_of(problem)->recur;
   const int64_t *cells = problem->fields[dp_field(problem, "wanted")].data;
   int64_t p, q;
-  const int32_t table = expr->nodes[node].ref;
+  (void)expr, (void)node;
   dp_code_fold(&r->code, i, j, &p, &q);
   int64_t k = dp_recur_wanted_from(r, p, q);
-  while (k < r->n_wanted && r->wanted[k][2] < table) k++; /* of the cell, or of none */
-  if (k == r->n_wanted || r->wanted[k][0] != i || r->wanted[k][1] != j || r->wanted[k][2] != table)
+  while (k < r->n_wanted && r->wanted[k][2] < value) k++; /* of the cell, or of none */
+  if (k == r->n_wanted || r->wanted[k][0] != i || r->wanted[k][1] != j || r->wanted[k][2] != value)
     TSL_FAIL(TSL_ERR_INTERNAL, "dp: cell %lld, %lld was not kept", (long long)i, (long long)j);
   *out = value_of(r, cells[k]);
 done:
@@ -75,17 +75,18 @@ done:
 
 /* ------------------------------------------------------------------------- path */
 
-static dp_value table_value(const tsl_problem *problem, int64_t i, int64_t j, int32_t table) {
+static dp_value table_value(const tsl_problem *problem, int64_t i, int64_t j, int32_t value) {
   const tsl_field *t = &problem->fields[dp_field(problem, "table")];
-  const int64_t tables = dp_own_of(problem)->recur->code.tables;
+  const int64_t in_cell = dp_own_of(problem)->recur->code.values;
   const size_t at =
-      (size_t)((i * t->shape[1] + j) * tables + table) * tsl_type_bytes((tsl_type)t->type);
+      (size_t)((i * t->shape[1] + j) * in_cell + value) * tsl_type_bytes((tsl_type)t->type);
   return value_of(dp_own_of(problem)->recur, dp_recur_bits(t->type, (const char *)t->data + at));
 }
 
 static tsl_err read_table(void *self, const lang_expr *expr, int32_t node, int64_t i, int64_t j,
-                          dp_value *out) {
-  *out = table_value(self, i, j, expr->nodes[node].ref);
+                          int32_t value, dp_value *out) {
+  (void)expr, (void)node;
+  *out = table_value(self, i, j, value);
   return TSL_OK;
 }
 
@@ -93,7 +94,7 @@ static tsl_err read_table(void *self, const lang_expr *expr, int32_t node, int64
 static tsl_err rescore(tsl_problem *problem, dp_eval *e) {
   tsl_err err = TSL_OK;
   dp_own *own = dp_own_of(problem);
-  const dp_value kept = table_value(problem, e->i, e->j, e->table);
+  const dp_value kept = table_value(problem, e->i, e->j, e->value);
   dp_value v = {0};
   TSL_TRY(dp_eval_cell(e, &v));
   if (memcmp(&v, &kept, sizeof v) != 0)
@@ -108,7 +109,7 @@ done:
 /** A value of a cell still to be followed, and the record of the one that rests on it. */
 typedef struct pending {
   int64_t i, j, from;
-  int32_t table;
+  int32_t value;
 } pending;
 
 enum { PIECE = 4096 /* records written at once */ };
@@ -118,7 +119,7 @@ typedef struct tree {
   tsl_problem *problem;
   const tsl_field_rows *store;
   dp_eval eval;
-  int64_t *records;          /**< [PIECE][width] i, j, from; of several tables the table */
+  int64_t *records;          /**< [PIECE][width] i, j, from; of several tables the table; k */
   int64_t width, n, written; /**< in records; in the file */
   pending *stack;
   int64_t n_stack, room;
@@ -135,15 +136,15 @@ done:
 }
 
 /** Put a cell on the stack, unless it has been there. */
-static tsl_err push_cell(tree *t, int64_t i, int64_t j, int32_t table, int64_t from) {
+static tsl_err push_cell(tree *t, int64_t i, int64_t j, int32_t value, int64_t from) {
   tsl_err err = TSL_OK;
   const lang_names *names = &t->eval.recurrence->equation.names;
-  const int64_t at = (i * names->tables[0].cols + j) * names->n_tables + table;
+  const int64_t at = (i * names->tables[0].cols + j) * lang_values(names) + value;
   const uint8_t bit = (uint8_t)(1u << (at & 7));
   if ((t->seen[at >> 3] & bit) != 0) return TSL_OK;
   t->seen[at >> 3] |= bit;
   TSL_TRY(tsl_grow((void **)&t->stack, t->n_stack, 1, &t->room, sizeof *t->stack, "solution"));
-  t->stack[t->n_stack++] = (pending){i, j, from, table};
+  t->stack[t->n_stack++] = (pending){i, j, from, value};
 done:
   return err;
 }
@@ -159,10 +160,10 @@ static tsl_err push_links(tree *t, int64_t from) {
     const dp_link *link = &links.list[k];
     if (link->to_i < 0) continue;
     if (e->i >= 0 &&
-        !dp_pattern_admits(pattern, link->to_i - e->i, link->to_j - e->j, e->table, link->to_table))
+        !dp_pattern_admits(pattern, link->to_i - e->i, link->to_j - e->j, e->value, link->to_value))
       TSL_FAIL(TSL_ERR_INTERNAL, "dp: the path goes from (%lld, %lld) to (%lld, %lld)",
                (long long)e->i, (long long)e->j, (long long)link->to_i, (long long)link->to_j);
-    TSL_TRY(push_cell(t, link->to_i, link->to_j, link->to_table, from));
+    TSL_TRY(push_cell(t, link->to_i, link->to_j, link->to_value, from));
   }
 done:
   tsl_free(links.list);
@@ -173,9 +174,13 @@ done:
 static tsl_err follow_top(tree *t) {
   tsl_err err = TSL_OK;
   const pending top = t->stack[--t->n_stack];
-  const int64_t record[4] = {top.i, top.j, top.from, top.table}, number = t->written + t->n;
-  memcpy(&t->records[t->width * t->n++], record, (size_t)t->width * sizeof *record);
-  t->eval.i = top.i, t->eval.j = top.j, t->eval.table = top.table, t->eval.work = DP_WORK_MAX;
+  const int64_t number = t->written + t->n;
+  const lang_names *names = &t->eval.recurrence->equation.names;
+  int64_t *record = &t->records[t->width * t->n++];
+  *record++ = top.i, *record++ = top.j, *record++ = top.from;
+  if (names->n_tables > 1) *record++ = top.value % names->n_tables;
+  if (names->tables[0].depth > 0) *record = top.value / names->n_tables;
+  t->eval.i = top.i, t->eval.j = top.j, t->eval.value = top.value, t->eval.work = DP_WORK_MAX;
   TSL_TRY(rescore(t->problem, &t->eval));
   TSL_TRY(push_links(t, number));
   if (t->n == PIECE) TSL_TRY(flush_records(t));
@@ -188,8 +193,9 @@ static tsl_err recover(tsl_problem *problem, const dp_recur_best *best,
   tsl_err err = TSL_OK;
   const dp_recurrence *recurrence = dp_own_of(problem)->recur->recurrence;
   const lang_table *table = &recurrence->equation.names.tables[0];
-  const int64_t tables = recurrence->equation.names.n_tables;
-  tree t = {.problem = problem, .store = store, .width = tables > 1 ? 4 : 3};
+  const dp_code *code = &dp_own_of(problem)->recur->code;
+  tree t = {.problem = problem, .store = store};
+  t.width = 3 + (code->tables > 1) + (code->layers > 0);
   t.eval = (dp_eval){.recurrence = recurrence,
                      .i = -1,
                      .j = -1,
@@ -197,7 +203,8 @@ static tsl_err recover(tsl_problem *problem, const dp_recur_best *best,
                      .self = problem,
                      .work = DP_WORK_MAX};
   TSL_TRY(tsl_alloc(PIECE * t.width, sizeof *t.records, "solution", (void **)&t.records));
-  TSL_TRY(tsl_alloc(table->rows * table->cols * tables / 8 + 1, 1, "solution", (void **)&t.seen));
+  TSL_TRY(
+      tsl_alloc(table->rows * table->cols * code->values / 8 + 1, 1, "solution", (void **)&t.seen));
   if (best->i >= 0)
     TSL_TRY(push_cell(&t, best->i, best->j, recurrence->equation.goal_table, -1));
   else

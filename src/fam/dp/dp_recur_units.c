@@ -16,6 +16,7 @@ enum {
   FEW_TILES = 1 << 22,  /* above, sweeps get fewer strips */
   MOST_TILES = 1 << 24,
   MOST_BOXES = 4096, /* of an interval problem; boxes get larger */
+  COLUMNS_KEPT = 3,  /* of a wavefront's tile: both sides, and between strips */
   LOOKED_AT = 1024   /* stages whose cost is looked at; others cost what the one before does */
 };
 
@@ -59,11 +60,13 @@ static double cell_items(const dp_recur *r, int64_t p, int64_t q) {
   dp_code_unfold(&r->code, p, q, &e.i, &e.j);
   if (!lang_has_cell(&r->recurrence->equation.names.tables[0], e.i, e.j)) return 0;
   double items = 0;
-  for (e.table = 0; e.table < r->code.tables; e.table++) {
+  const lang_names *names = &r->recurrence->equation.names;
+  int32_t n = 0;
+  for (e.value = 0; e.value < r->code.values; e.value = dp_next_value(names, e.value), n++) {
     items += 1;
     if (dp_eval_rule(&e, &rule, &expr) == TSL_OK) items += items_of(&e, expr, expr->root);
   }
-  return items;
+  return items / n * r->code.values;
 }
 
 /** Items of a tile from its corners and its middle. */
@@ -190,24 +193,37 @@ done:
 
 /* ---- memory */
 
-/** Bytes of host memory that a rank takes for whole tables: the root's, from which a solution is
- *  recovered, and a socket's own where cells read any earlier one. */
-static double whole_tables(const dp_recur *r, const dp_params *p, const tsl_limits *limits) {
+/** Bytes of host memory that a rank takes for tables: the root's whole one, from which a solution
+ *  is recovered; a socket's own where cells read any earlier one, and else rows, and of a wavefront
+ *  columns, of cells that a depth makes large. */
+static double table_bytes(const dp_recur *r, const dp_params *p, const tsl_limits *limits) {
   const double table = (double)r->code.P * (double)r->code.Q * (double)dp_code_bytes(&r->code);
   const bool sockets = limits->device_bytes == INT64_MAX;
   const bool kept =
       r->code.engine == DP_INTERVAL || (r->code.engine == DP_ROWS && r->code.depth == 0);
-  return (p->mode == DP_RECOVER ? table : 0) + (sockets && kept ? table : 0);
+  const double cell = (double)dp_code_bytes(&r->code);
+  const double lines = r->code.engine == DP_WAVEFRONT
+                           ? (double)r->code.Q + COLUMNS_KEPT * (double)r->code.P
+                           : (double)(r->code.depth + 1) * (double)r->code.Q;
+  const double own = kept ? table : r->code.layers > 0 ? lines * cell : 0;
+  return (p->mode == DP_RECOVER ? table : 0) + (sockets ? own : 0);
+}
+
+/** Are they rows and columns alone? */
+static bool is_lines(const dp_recur *r, const dp_params *p) {
+  return p->mode != DP_RECOVER &&
+         (r->code.engine == DP_WAVEFRONT || (r->code.engine == DP_ROWS && r->code.depth > 0));
 }
 
 static tsl_err check_memory(const dp_recur *r, const dp_params *p, const tsl_limits *limits) {
   tsl_err err = TSL_OK;
-  const double bytes = whole_tables(r, p, limits);
+  const double bytes = table_bytes(r, p, limits);
   char need[24], have[24];
   if (limits->host_bytes > 0 && bytes > (double)limits->host_bytes)
     TSL_FAIL(TSL_ERR_INPUT,
-             "the recurrence's whole table is needed: %s of host memory, and a rank may use %s; "
+             "the recurrence's %s needed: %s of host memory, and a rank may use %s; "
              "raise run.host_memory, ask for fewer ranks on a host%s",
+             is_lines(r, p) ? "rows and columns of cells are" : "whole table is",
              tsl_bytes_text(bytes, need), tsl_bytes_text((double)limits->host_bytes, have),
              p->mode == DP_RECOVER ? ", or ask for dp.mode: value" : "");
 done:
@@ -259,7 +275,7 @@ void dp_recur_region(const tsl_problem *problem, const tsl_unit *u, int field, i
     dp_code_unfold(&code, u->hi[0] - 1, u->hi[1] - 1, &i[1], &j[1]);
     lo[0] = tsl_min(i[0], i[1]), hi[0] = tsl_max(i[0], i[1]) + 1;
     lo[1] = tsl_min(j[0], j[1]), hi[1] = tsl_max(j[0], j[1]) + 1;
-    hi[2] = p->tables;
+    hi[2] = p->values;
   }
   if (field == dp_field(problem, "best") && (p->engine == DP_INTERVAL || u->hi[0] == code.P))
     lo[0] = u->lane, hi[0] = u->lane + 1, hi[1] = 3, hi[2] = 1;
@@ -307,7 +323,7 @@ int64_t dp_recur_predecessors(const tsl_problem *problem, const tsl_unit *units,
 
 int64_t dp_recur_edge_bytes(const tsl_problem *problem, const tsl_unit *u) {
   const dp_params *p = dp_params_of(problem);
-  const int64_t bytes = (int64_t)tsl_type_bytes((tsl_type)p->type) * p->tables;
+  const int64_t bytes = (int64_t)tsl_type_bytes((tsl_type)p->type) * p->values;
   const int64_t rows = u->hi[0] - u->lo[0], columns = u->hi[1] - u->lo[1];
   if (p->engine == DP_INTERVAL) return rows * columns * bytes;
   if (p->engine == DP_ROWS) return tsl_min(p->depth, rows) * columns * bytes;

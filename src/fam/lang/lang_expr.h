@@ -24,7 +24,7 @@
  *     both    = shift { "&" shift }                    shift = sum { ("<<" | ">>") sum }
  *     sum     = product { ("+" | "-") product }        product = unary { ("*" "/" "%") unary }
  *     unary   = { "-" | "+" | "!" | "~" } primary
- *     primary = number | letter | name | name "[" expr "]" [ "[" expr "]" ] | "(" expr ")"
+ *     primary = number | letter | name | name "[" expr "]" { "[" expr "]" } | "(" expr ")"
  *             | ("min" | "max") "(" expr { "," expr } ")" | "abs" "(" expr ")"
  *             | ("len" | "rows" | "cols") "(" name ")"
  *             | range "(" name "=" expr ".." expr ":" expr [ "else" expr ] ")"
@@ -32,9 +32,10 @@
  *             | "pow" "(" expr "," expr ")"
  *     range   = "min" | "max" | "sum" | "prod" | "argmin" | "argmax" | "logsum"
  *
- * Names: i (row) and j (column) of the cell, both from 0; the table; data arrays; constants; the
- * variable of a range. M[..][..] reads the table; len, rows, cols are extents of an array or table
- * (len is rows). `inf` is infinity, in real tables only. 'A' is the number of a letter, 65.
+ * Names: i (row), j (column) and, where the table has a depth, k (layer) of the cell, all from 0;
+ * the table; data arrays; constants; the variable of a range. M[..][..] reads the table,
+ * M[..][..][..] one with a depth; len, rows, cols are extents of an array or table (len is rows).
+ * `inf` is infinity, in real tables only. 'A' is the number of a letter, 65.
  *
  * Kinds: an expression is an integer or a real. i, j, range variables, extents, integer data and
  * numbers without a point are integers (1e6 too); a real table, real data and 2.5 are reals. Where
@@ -114,6 +115,7 @@ typedef struct lang_table {
   int32_t type;  /**< TSL_I16, TSL_I32, TSL_I64, TSL_F32 or TSL_F64 */
   int32_t cells; /**< lang_cells */
   int64_t rows, cols;
+  int64_t depth; /**< layers of a cell, numbered by k; 0: there is no third index */
 } lang_table;
 
 /** A data array, row-major; its values are elsewhere. */
@@ -149,6 +151,16 @@ lang_kind lang_kind_of(int32_t type);
 /** Do reals round to f32? As tables[0] says. */
 bool lang_is_single(const lang_names *names);
 
+/** Layers of a cell: its depth, or the one. */
+int64_t lang_layers(const lang_names *names);
+
+/** Values of a cell, those of all tables and layers. Number k * n_tables + t is table t's in layer
+ *  k, and they are computed in this order. */
+int32_t lang_values(const lang_names *names);
+
+/** Most of them. */
+#define LANG_VALUES_MAX (INT64_C(1) << 24)
+
 /** Is cell (i, j) one of the table's? */
 bool lang_has_cell(const lang_table *table, int64_t i, int64_t j);
 
@@ -164,11 +176,12 @@ typedef enum lang_opcode {
   LANG_OP_NUMBER, /**< whole or real */
   LANG_OP_I,
   LANG_OP_J,
+  LANG_OP_K,
   LANG_OP_LOOP,    /**< range variable; ref: level, 0 the outermost */
   LANG_OP_SCALAR,  /**< ref: constant */
   LANG_OP_EXTENT,  /**< ref: array, or -1 - table; dim: 0 rows, 1 columns */
   LANG_OP_TABLE,   /**< ref: table; dim: number of this reference in the text; children: row,
-                    column */
+                    column, and the layer where there is a depth */
   LANG_OP_DATA,    /**< ref: array; children: one or two indices */
   LANG_OP_TO_REAL, /**< integer to real, put in by the type check */
   LANG_OP_NEG,
@@ -255,9 +268,9 @@ typedef struct lang_expr {
 typedef enum lang_scope {
   LANG_SCOPE_CONSTANT, /**< no i, j, table reads; either kind */
   LANG_SCOPE_SIZE,     /**< likewise; integer */
-  LANG_SCOPE_WHERE,    /**< i, j; no table reads; integer */
-  LANG_SCOPE_CELL,     /**< i, j, table reads; kind of the table */
-  LANG_SCOPE_GOAL,     /**< table reads, no i and j; kind of the table */
+  LANG_SCOPE_WHERE,    /**< i, j, k; no table reads; integer */
+  LANG_SCOPE_CELL,     /**< i, j, k, table reads; kind of the table */
+  LANG_SCOPE_GOAL,     /**< table reads, no i, j and k; kind of the table */
   LANG_SCOPE_PAIR      /**< no table: names.n_tables is 0, tables[0].type that of all reals */
 } lang_scope;
 

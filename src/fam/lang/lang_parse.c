@@ -110,6 +110,22 @@ done:
   return err;
 }
 
+/** The third index of a table that has a depth, and of no other. */
+static tsl_err parse_layer(lang_parser *p, const lang_token *name, int table, int32_t node) {
+  tsl_err err = TSL_OK;
+  const bool deep = p->names->tables[table].depth > 0, given = lang_parse_next(p, "[");
+  if (deep && !given)
+    LANG_FAIL_AT(TSL_ERR_INPUT, p->text, name->at, p->end - name->at,
+                 "'%s' has three indices, as `depth` is given; the third is missing",
+                 p->names->tables[table].name);
+  if (!deep && given)
+    LANG_FAIL_AT(TSL_ERR_INPUT, p->text, p->token.at, 1,
+                 "'%s' has 2 indices only; `depth` gives it a third", p->names->tables[table].name);
+  if (deep) TSL_TRY(parse_index(p, node));
+done:
+  return err;
+}
+
 static tsl_err parse_table(lang_parser *p, const lang_token *name, int table, int32_t *out) {
   tsl_err err = TSL_OK;
   if (p->scope != LANG_SCOPE_CELL && p->scope != LANG_SCOPE_GOAL)
@@ -122,6 +138,7 @@ static tsl_err parse_table(lang_parser *p, const lang_token *name, int table, in
   p->expr->nodes[*out].reads = 1;
   TSL_TRY(parse_index(p, *out));
   TSL_TRY(parse_index(p, *out));
+  TSL_TRY(parse_layer(p, name, table, *out));
 done:
   return err;
 }
@@ -142,7 +159,7 @@ done:
 static tsl_err parse_leaf(lang_parser *p, const lang_token *name, lang_opcode op, int ref,
                           int32_t *out) {
   tsl_err err = TSL_OK;
-  if ((op == LANG_OP_I || op == LANG_OP_J) &&
+  if ((op == LANG_OP_I || op == LANG_OP_J || op == LANG_OP_K) &&
       (p->scope != LANG_SCOPE_CELL && p->scope != LANG_SCOPE_WHERE))
     LANG_FAIL_AT(TSL_ERR_INPUT, p->text, name->at, name->length,
                  "'%.*s' is the place of a cell; there is none here", (int)name->length,
@@ -329,6 +346,8 @@ static tsl_err parse_name(lang_parser *p, int32_t *out) {
   if (p->scope != LANG_SCOPE_PAIR) {
     if (strcmp(text, "i") == 0) return parse_leaf(p, &name, LANG_OP_I, 0, out);
     if (strcmp(text, "j") == 0) return parse_leaf(p, &name, LANG_OP_J, 0, out);
+    if (strcmp(text, "k") == 0 && p->names->tables[0].depth > 0)
+      return parse_leaf(p, &name, LANG_OP_K, 0, out);
   }
   if (strcmp(text, "len") == 0 || strcmp(text, "rows") == 0 || strcmp(text, "cols") == 0)
     return parse_extent(p, &name, out);

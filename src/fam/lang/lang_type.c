@@ -43,6 +43,14 @@ bool lang_is_single(const lang_names *names) {
   return names->tables[0].type == TSL_F32;
 }
 
+int64_t lang_layers(const lang_names *names) {
+  return names->tables[0].depth > 0 ? names->tables[0].depth : 1;
+}
+
+int32_t lang_values(const lang_names *names) {
+  return (int32_t)(lang_layers(names) * names->n_tables);
+}
+
 bool lang_has_cell(const lang_table *table, int64_t i, int64_t j) {
   if (i < 0 || i >= table->rows || j < 0 || j >= table->cols) return false;
   return table->cells == LANG_CELLS_ALL || (table->cells == LANG_CELLS_UPPER ? i <= j : i >= j);

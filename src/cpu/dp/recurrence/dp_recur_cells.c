@@ -110,7 +110,7 @@ static bool is_promising(const dp_recur_cpu *r, const char *values, int64_t n,
   const dp_recurrence *recurrence = r->recur->recurrence;
   if (recurrence->equation.names.tables[0].cells != LANG_CELLS_ALL) return true;
   const dp_recur_best here = {extreme(r->recur->code.type, recurrence->equation.maximum != 0,
-                                      values, n, r->recur->code.tables),
+                                      values, n, r->recur->code.values),
                               0, 0};
   return dp_recur_better(r->recur, &here, best) || here.bits == best->bits;
 }

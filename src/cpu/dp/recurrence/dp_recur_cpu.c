@@ -103,7 +103,7 @@ tsl_err dp_recur_cpu_open(tsl_worker *w, const tsl_device *device) {
   r->pattern = (dp_pattern)w->dp.c.p->pattern;
   TSL_TRY(dp_recur_open(w->dp.c.problem, &r->recur));
   r->bytes = dp_code_bytes(&r->recur->code);
-  r->step = r->bytes / r->recur->code.tables;
+  r->step = r->bytes / r->recur->code.values;
   TSL_TRY(load_code(r, w->dp.c.problem, device));
   set_choice(r);
   TSL_TRY(take_memory(r));

@@ -50,40 +50,40 @@ static void dp_recur_interpret_store(int32_t type, dp_value v, char *at) {
 
 /** Read a cell that comes earlier in the order. */
 static tsl_err read_cell(void *self, const lang_expr *expr, int32_t node, int64_t i, int64_t j,
-                         dp_value *out) {
+                         int32_t value, dp_value *out) {
   tsl_err err = TSL_OK;
+  char name[64];
   const reader *d = self;
   const dp_recurrence *recurrence = d->r->recur->recurrence;
   const dp_pattern pattern = d->r->pattern;
   int64_t p, q;
-  const int32_t table = expr->nodes[node].ref;
-  if (!dp_pattern_admits(pattern, i - d->eval.i, j - d->eval.j, d->eval.table, table))
-    DP_EVAL_FAIL(&d->eval, TSL_ERR_INPUT, expr, node, "%s[%lld][%lld] comes later; %s",
-                 recurrence->equation.names.tables[table].name, (long long)i, (long long)j,
+  if (!dp_pattern_admits(pattern, i - d->eval.i, j - d->eval.j, d->eval.value, value))
+    DP_EVAL_FAIL(&d->eval, TSL_ERR_INPUT, expr, node, "%s comes later; %s",
+                 dp_value_text(&recurrence->equation.names, i, j, value, name, sizeof name),
                  dp_pattern_rule(pattern));
   dp_code_fold(&d->r->recur->code, i, j, &p, &q);
   const char *at = cell_at(d->r, d->view, p, q);
   if (at == NULL)
     DP_EVAL_FAIL(&d->eval, TSL_ERR_INTERNAL, expr, node, "cell %lld, %lld is not kept",
                  (long long)i, (long long)j);
-  *out = dp_recur_interpret_load(d->r->recur->code.type, at + table * d->r->step);
+  *out = dp_recur_interpret_load(d->r->recur->code.type, at + value * d->r->step);
 done:
   return err;
 }
 
-/** The cell of eval in all tables, to where the view has it. */
+/** All values of the cell of eval, to where the view has it. */
 static tsl_err interpret_cell(reader *d, char *at) {
   tsl_err err = TSL_OK;
   const dp_recur_cpu *r = d->r;
   const bool has =
       lang_has_cell(&r->recur->recurrence->equation.names.tables[0], d->eval.i, d->eval.j);
-  for (d->eval.table = 0; d->eval.table < r->recur->code.tables; d->eval.table++) {
+  for (d->eval.value = 0; d->eval.value < r->recur->code.values; d->eval.value++) {
     dp_value v = {0};
     d->eval.work = DP_WORK_MAX;
     err = has ? dp_eval_cell(&d->eval, &v) : TSL_OK;
     if (err != TSL_OK && !r->trial) return tsl_trace(err, __FILE__, __LINE__);
     if (err != TSL_OK) v = (dp_value){0};
-    dp_recur_interpret_store(r->recur->code.type, v, at + d->eval.table * r->step);
+    dp_recur_interpret_store(r->recur->code.type, v, at + d->eval.value * r->step);
   }
   return TSL_OK;
 }

@@ -12,6 +12,7 @@ enum {
   WIDTH_LEAST = 512,
   SEEN_HEIGHT = 256, /* blocks whose cells all go somewhere */
   SEEN_WIDTH = 512,
+  SEEN_BYTES = 1 << 25, /* of such a block, with a depth */
   STRIPS_OF_THREAD = 4
 };
 
@@ -93,6 +94,7 @@ typedef struct span {
   char *left;             /**< [rows + 1] column q0 - 1, entry 0 is row lo[0] - 1 */
   char *edges;            /**< [blocks][height + 1] column between the strip done and the next */
   char **scratch;         /**< [threads] [height + 1][width + 1], NULL until needed */
+  char **lines;           /**< [threads] likewise, with a depth: of dp_wave */
   dp_fault fault;
 } span;
 
@@ -120,6 +122,7 @@ typedef struct block {
   int64_t p0, p1, q0, q1;
   char *top, *edge; /**< as of dp_wave */
   char *scratch;    /**< [rows + 1][columns + 1] */
+  char *lines;
 } block;
 
 static dp_area inner_cells(const block *b, int64_t bytes) {
@@ -160,6 +163,7 @@ static tsl_err compile_block(dp_recur_cpu *r, const block *b, bool seen) {
   char best[8], *kept = NULL;
   dp_wave wave = {.p0 = b->p0, .p1 = b->p1, .q0 = b->q0, .q1 = b->q1, .top = b->top};
   wave.left = b->edge, wave.best = best, wave.best_p = wave.best_q = -1;
+  wave.lines = b->lines;
   if (seen) wave.table = cells.values, wave.stride = cells.stride;
   if (checks)
     TSL_TRY(
@@ -191,7 +195,10 @@ static tsl_err do_block(span *s, block *b, int thread) {
   if (needed && s->scratch[thread] == NULL)
     TSL_TRY(tsl_alloc((s->height + 1) * (s->width + 1), (size_t)r->bytes, "cells",
                       (void **)&s->scratch[thread]));
-  b->scratch = s->scratch[thread];
+  if (r->recur->code.layers > 0 && s->lines[thread] == NULL)
+    TSL_TRY(
+        tsl_alloc(dp_code_strip_bytes(&r->recur->code), 1, "strip", (void **)&s->lines[thread]));
+  b->scratch = s->scratch[thread], b->lines = s->lines[thread];
   TSL_TRY(interpreted ? interpret_block(r, b) : compile_block(r, b, seen));
   if (!seen) goto done;
   const dp_area cells = inner_cells(b, r->bytes);
@@ -277,6 +284,11 @@ static void set_blocks(span *s) {
   s->width = threads == 1 ? WIDTH : fair < WIDTH_MOST ? fair : WIDTH_MOST;
   if (s->width < WIDTH_LEAST) s->width = WIDTH_LEAST;
   if (seen && s->width > SEEN_WIDTH) s->width = SEEN_WIDTH;
+  if (s->r->recur->code.layers > 0) { /* any block may be seen, the goal's for one */
+    s->height = s->r->recur->code.lanes;
+    const int64_t most = SEEN_BYTES / ((s->height + 1) * s->r->bytes);
+    s->width = tsl_min(s->width, tsl_max(most, s->height));
+  }
   s->width = tsl_min(s->width, columns > 0 ? columns : 1);
   s->height = tsl_min(s->height, rows > 0 ? rows : 1);
   s->blocks = (rows + s->height - 1) / s->height;
@@ -286,11 +298,13 @@ static void set_blocks(span *s) {
 static tsl_err dp_recur_wave_compute(span *s) {
   tsl_err err = TSL_OK;
   const dp_code *c = &s->r->recur->code;
-  char corner[8 * LANG_TABLES_MAX] = {0}, first[8 * LANG_TABLES_MAX] = {0};
+  char *corner = NULL, *first = NULL;
   char *const last = s->r->top + (s->hi[1] - 1) * s->r->bytes;
   s->p0 = s->lo[0] == 0 ? tsl_min(c->margin_p, s->hi[0]) : s->lo[0];
   s->q0 = s->lo[1] == 0 ? tsl_min(c->margin_q, s->hi[1]) : s->lo[1];
   set_blocks(s);
+  TSL_TRY(tsl_alloc(1, (size_t)s->r->bytes, "edge", (void **)&corner));
+  TSL_TRY(tsl_alloc(1, (size_t)s->r->bytes, "edge", (void **)&first));
   if (s->lo[0] > 0) memcpy(corner, last, (size_t)s->r->bytes);
   TSL_TRY(do_boundary(s, s->lo[0], s->p0, s->lo[1], s->hi[1], s->r->top + s->lo[1] * s->r->bytes));
   memcpy(first, last, (size_t)s->r->bytes);
@@ -301,6 +315,7 @@ static tsl_err dp_recur_wave_compute(span *s) {
   TSL_TRY(dp_fault_settle(&s->fault));
   TSL_TRY(give_right(s, corner, first));
 done:
+  TSL_FREE_ALL(corner, first);
   return err;
 }
 
@@ -310,9 +325,11 @@ tsl_err dp_recur_wave_run(tsl_worker *w, const tsl_unit *units, int64_t n, tsl_p
   s.lo[0] = units[0].lo[0], s.hi[0] = units[0].hi[0];
   s.lo[1] = units[0].lo[1], s.hi[1] = units[n - 1].hi[1];
   TSL_TRY(tsl_alloc(w->cpu.threads, sizeof *s.scratch, "cells", (void **)&s.scratch));
+  TSL_TRY(tsl_alloc(w->cpu.threads, sizeof *s.lines, "cells", (void **)&s.lines));
   TSL_TRY(dp_recur_wave_compute(&s));
 done:
   for (int t = 0; t < w->cpu.threads && s.scratch != NULL; t++) tsl_free(s.scratch[t]);
-  TSL_FREE_ALL(s.scratch, s.left, s.edges);
+  for (int t = 0; t < w->cpu.threads && s.lines != NULL; t++) tsl_free(s.lines[t]);
+  TSL_FREE_ALL(s.scratch, s.lines, s.left, s.edges);
   return err;
 }

@@ -8,6 +8,14 @@
 enum { FACT_DEPTH = 3, NEST_MAX = 2 };
 #define COEFFICIENT_MAX (INT64_C(1) << 31)
 
+/* Atoms 0, 1 and 2 are i, j and k, of no expression. */
+enum { ATOM_I, ATOM_J, ATOM_K, N_PLACE_ATOMS };
+
+/** The place's atom, -1: another operation. */
+static int place_atom(int32_t op) {
+  return op == LANG_OP_I ? ATOM_I : op == LANG_OP_J ? ATOM_J : op == LANG_OP_K ? ATOM_K : -1;
+}
+
 static const dp_span everything = {-DP_WIDE_LIMIT, DP_WIDE_LIMIT};
 static const dp_span word = {INT64_MIN, INT64_MAX};
 static const dp_span zero = {0, 0};
@@ -111,11 +119,10 @@ void dp_bounds_init(const dp_recurrence *recurrence, dp_bounds *b) {
   b->recurrence = recurrence;
   b->i = span(0, (dp_wide)t->rows - 1);
   b->j = span(0, (dp_wide)t->cols - 1);
+  b->layer = span(0, (dp_wide)lang_layers(&recurrence->equation.names) - 1);
   b->table = dp_span_of_type(t->type);
   b->reals = INFINITY;
-  b->atom_node[0] = LANG_OP_I; /* atoms 0 and 1, of no expression */
-  b->atom_node[1] = LANG_OP_J;
-  b->n_atoms = 2;
+  b->n_atoms = N_PLACE_ATOMS;
   if (t->cells == LANG_CELLS_ALL) return;
   dp_form *f = &b->facts[b->n_facts++];
   f->coef[0] = t->cells == LANG_CELLS_UPPER ? -1 : 1;
@@ -151,9 +158,9 @@ static bool is_safe(dp_bounds *b, const lang_expr *x, int32_t node) {
 
 /** Number of the atom that a subtree is, -1 when there is no room. */
 static int atom_of(dp_bounds *b, const lang_expr *x, int32_t node) {
-  if (x->nodes[node].op == LANG_OP_I) return 0;
-  if (x->nodes[node].op == LANG_OP_J) return 1;
-  for (int a = 2; a < b->n_atoms; a++)
+  const int place = place_atom(x->nodes[node].op);
+  if (place >= 0) return place;
+  for (int a = N_PLACE_ATOMS; a < b->n_atoms; a++)
     if (lang_same(b->atom_expr[a], b->atom_node[a], x, node)) return a;
   if (b->n_atoms == DP_ATOMS_MAX) return -1;
   b->atom_expr[b->n_atoms] = x;
@@ -162,8 +169,9 @@ static int atom_of(dp_bounds *b, const lang_expr *x, int32_t node) {
 }
 
 static dp_span atom_span(dp_bounds *b, int atom) {
-  if (atom == 0) return b->i;
-  if (atom == 1) return b->j;
+  if (atom == ATOM_I) return b->i;
+  if (atom == ATOM_J) return b->j;
+  if (atom == ATOM_K) return b->layer;
   return span_by_op(b, b->atom_expr[atom], b->atom_node[atom]);
 }
 
@@ -266,7 +274,7 @@ static dp_span span_refined(dp_bounds *b, const lang_expr *x, int32_t node, dp_s
   dp_form f = {0};
   if (b->plain || b->nest == NEST_MAX ||
       (op != LANG_OP_ADD && op != LANG_OP_SUB && op != LANG_OP_MUL && op != LANG_OP_NEG &&
-       op != LANG_OP_I && op != LANG_OP_J && op != LANG_OP_LOOP))
+       place_atom(op) < 0 && op != LANG_OP_LOOP))
     return s;
   if (!is_safe(b, x, node)) return s; /* a form knows nothing of overflow */
   b->nest++;                          /* atoms of facts have facts of their own */
@@ -350,6 +358,8 @@ static dp_span span_leaf(const dp_bounds *b, const lang_expr *x, int32_t node) {
     return b->i;
   case LANG_OP_J:
     return b->j;
+  case LANG_OP_K:
+    return b->layer;
   case LANG_OP_LOOP:
     return b->k[n->ref];
   case LANG_OP_TABLE:
@@ -419,8 +429,7 @@ bool dp_bounds_fits(dp_bounds *b, const lang_expr *x, int32_t node, dp_span rang
 dp_span dp_bounds_offset(dp_bounds *b, const lang_expr *x, int32_t node, lang_opcode op) {
   dp_form f = {0};
   b->work = DP_BOUNDS_WORK;
-  if (!dp_form_of(b, x, node, 1, &f) || !form_add(&f, op == LANG_OP_I ? 0 : 1, -1))
-    return everything;
+  if (!dp_form_of(b, x, node, 1, &f) || !form_add(&f, place_atom(op), -1)) return everything;
   return dp_form_span(b, &f);
 }
 

@@ -1,9 +1,11 @@
 /* Which engine computes a recurrence, and from where on no cell is boundary. */
 #include "dp_emit.h"
 
+#include "integers.h"
+
 #include <string.h>
 
-enum { MARGIN_MAX = 4 };
+enum { MARGIN_MAX = 4, LANES_MOST = 128, LANES_LEAST = 32, LINES_BYTES = 1 << 18 };
 
 void dp_code_fold(const dp_code *c, int64_t i, int64_t j, int64_t *p, int64_t *q) {
   const bool t = c->fold.transpose != 0;
@@ -47,29 +49,34 @@ static dp_span extent_from(int64_t n, int64_t first, bool flip) {
   return flip ? (dp_span){0, n - 1 - first} : (dp_span){first, n - 1};
 }
 
-/** Is no cell (p, q), p >= margin_p, q >= margin_q, a boundary cell? */
+/** Is no layer k of cell (p, q), p >= margin_p, q >= margin_q, k >= margin_k, a boundary value? */
 static bool is_margin(const dp_recurrence *r, const dp_code *c, int32_t margin_p, int32_t margin_q,
-                      dp_bounds *b) {
+                      int32_t margin_k, dp_bounds *b) {
   const lang_table *t = &r->equation.names.tables[0];
   const bool turn = c->fold.transpose != 0;
   dp_bounds_init(r, b);
   b->i = extent_from(t->rows, turn ? margin_q : margin_p, c->fold.flip_i != 0);
   b->j = extent_from(t->cols, turn ? margin_p : margin_q, c->fold.flip_j != 0);
+  b->layer.lo = margin_k;
   for (int n = 0; n < r->equation.n_rules; n++)
     if (dp_bounds_truth(b, &r->rules[n].where, r->rules[n].where.root) != 0) return false;
   return true;
 }
 
 static void find_margins(const dp_recurrence *r, dp_code *c, dp_bounds *b) {
+  const int32_t most_k = c->layers > MARGIN_MAX ? MARGIN_MAX : tsl_max(c->layers - 1, 0);
   c->margin_p = c->margin_q = -1;
   if (r->equation.names.tables[0].cells != LANG_CELLS_ALL) return;
-  for (int32_t sum = 0; sum <= 2 * MARGIN_MAX; sum++)
-    for (int32_t m = sum > MARGIN_MAX ? sum - MARGIN_MAX : 0; m <= sum && m <= MARGIN_MAX; m++) {
-      if (!is_margin(r, c, m, sum - m, b)) continue;
-      c->margin_p = m;
-      c->margin_q = sum - m;
-      return;
-    }
+  for (int32_t sum = 0; sum <= 2 * MARGIN_MAX + most_k; sum++)
+    for (int32_t k = 0; k <= most_k && k <= sum; k++)
+      for (int32_t m = 0; m <= MARGIN_MAX && k + m <= sum; m++) {
+        const int32_t q = sum - k - m;
+        if (q > MARGIN_MAX || !is_margin(r, c, m, q, k, b)) continue;
+        c->margin_p = m;
+        c->margin_q = q;
+        c->margin_k = k;
+        return;
+      }
 }
 
 /* ------------------------------------------------------------------- engine */
@@ -95,11 +102,11 @@ static bool is_given(const dp_recurrence *r, const dp_code *c, int side, dp_boun
     if (dp_bounds_truth(b, &r->rules[n].where, r->rules[n].where.root) == 1)
       given |= 1u << r->equation.rule_table[n];
   }
-  return given == (1u << c->tables) - 1;
+  return given == (1u << c->tables) - 1; /* every layer of it: k was left free */
 }
 
-/** Are all reads of `cell` of the three neighbours, and the rules free of reads? The cell itself in
- *  tables before does not count. And is there no `cell` on the edges, which have no neighbours? */
+/** Are all reads of `cell` of the three neighbours, and the rules free of reads? Values before of
+ *  the cell itself do not count. And is there no `cell` on the edges, which have no neighbours? */
 static bool is_wave(const dp_recurrence *r, const dp_code *c, const dp_references *refs,
                     dp_bounds *b) {
   if (c->fold.rows_only != 0 || c->margin_p < 0 || c->margin_p > 1 || c->margin_q > 1) return false;
@@ -115,6 +122,12 @@ static bool is_wave(const dp_recurrence *r, const dp_code *c, const dp_reference
     if ((dp.lo == -1 && c->margin_p < 1) || (dq.lo == -1 && c->margin_q < 1)) return false;
   }
   return (c->margin_p == 0 || is_given(r, c, 0, b)) && (c->margin_q == 0 || is_given(r, c, 1, b));
+}
+
+/** Rows of a strip: many, as long as its lines stay in a near cache. */
+static int32_t lanes_of(const dp_code *c) {
+  if (c->layers == 0) return LANES_MOST;
+  return 3 * LANES_MOST * dp_code_bytes(c) > LINES_BYTES ? LANES_LEAST : LANES_MOST;
 }
 
 static int64_t reach_of(const dp_code *c, dp_wide columns) {
@@ -153,6 +166,7 @@ static void choose_engine(const dp_recurrence *r, const dp_references *refs, dp_
   if (is_wave(r, c, refs, b)) {
     c->engine = DP_WAVEFRONT;
     c->best = r->equation.goal == DP_GOAL_ALL;
+    c->lanes = lanes_of(c);
   } else if (c->fold.rows_only != 0 ||
              (c->depth > 0 && r->equation.names.tables[0].cells == LANG_CELLS_ALL)) {
     c->engine = DP_ROWS;
@@ -176,6 +190,8 @@ tsl_err dp_code_plan(const dp_recurrence *r, dp_pattern pattern, dp_code *out) {
   out->fold = dp_pattern_fold(pattern);
   out->type = t->type;
   out->tables = r->equation.names.n_tables;
+  out->layers = (int32_t)t->depth;
+  out->values = lang_values(&r->equation.names);
   out->P = out->fold.transpose != 0 ? t->cols : t->rows;
   out->Q = out->fold.transpose != 0 ? t->rows : t->cols;
   find_margins(r, out, b);

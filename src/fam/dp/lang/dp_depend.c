@@ -5,7 +5,15 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { SIDE_WHOLE = 96, SIDE_WINDOW = 24, POISON_SIDE = 40, WINDOWS = 9 };
+enum {
+  SIDE_WHOLE = 96,
+  SIDE_WINDOW = 24,
+  POISON_VALUES = 40 * 40,
+  POISON_LEAST = 3,
+  POISON_MOST = 1 << 17,
+  WINDOWS = 9
+};
+enum { LAYERS = 24, PIECE = LAYERS / 3 /* looked at: all, or so many at the ends and between */ };
 #define READS_MAX INT64_C(4000000)
 
 /* ------------------------------------------------------------------ windows */
@@ -26,11 +34,19 @@ static int cut_table(const dp_recurrence *r, bool *whole, dp_patch windows[WINDO
   const lang_table *t = &r->equation.names.tables[0];
   int64_t i0[3], i1[3], j0[3], j1[3];
   int n = 0;
-  *whole = t->rows <= SIDE_WHOLE && t->cols <= SIDE_WHOLE;
+  *whole = t->rows <= SIDE_WHOLE && t->cols <= SIDE_WHOLE && t->depth <= LAYERS;
   const int rows = cut_extent(t->rows, *whole, i0, i1), cols = cut_extent(t->cols, *whole, j0, j1);
   for (int a = 0; a < rows; a++)
     for (int b = 0; b < cols; b++) windows[n++] = (dp_patch){i0[a], i1[a], j0[b], j1[b]};
   return n;
+}
+
+int32_t dp_next_value(const lang_names *names, int32_t value) {
+  const int32_t next = value + 1, tables = names->n_tables;
+  const int32_t layers = (int32_t)lang_layers(names);
+  if (layers <= LAYERS || next % tables != 0) return next;
+  if (next / tables == PIECE) return (layers - PIECE) / 2 * tables;
+  return next / tables == (layers - PIECE) / 2 + PIECE ? (layers - PIECE) * tables : next;
 }
 
 /* -------------------------------------------------------------------- reads */
@@ -46,10 +62,22 @@ static bool reads_same(const dp_references *refs, int32_t from, int32_t to) {
   for (int n = 0; n < refs->n; n++) {
     const dp_reference *f = &refs->list[n];
     if (f->from == from && f->expr->nodes[f->node].ref == to && f->di.lo == 0 && f->di.hi == 0 &&
-        f->dj.lo == 0 && f->dj.hi == 0)
+        f->dj.lo == 0 && f->dj.hi == 0 && f->dk.lo == 0 && f->dk.hi == 0)
       return true;
   }
   return false;
+}
+
+/** A cell reads itself in a layer that is computed later, or the one being computed. */
+static tsl_err fail_later_layer(const dp_eval *e, const lang_expr *x, int32_t node, int32_t value) {
+  char to[64];
+  const lang_node *n = &x->nodes[node];
+  return dp_eval_fail(
+      e, TSL_ERR_INPUT, x, node, __FILE__, __LINE__,
+      "%.*s reads %s of the same cell, which is computed %s: k ascends;",
+      n->length < 80 ? (int)n->length : 80, x->text + n->at,
+      dp_value_text(&e->recurrence->equation.names, e->i, e->j, value, to, sizeof to),
+      value == e->value ? "from it" : "after it");
 }
 
 /** A cell reads itself in a table that is computed later. */
@@ -57,11 +85,11 @@ static tsl_err fail_later(const dp_eval *e, const lang_expr *x, int32_t node) {
   tsl_err err = TSL_OK;
   const dp_recurrence *r = e->recurrence;
   const lang_table *tables = r->equation.names.tables;
-  const char *from = tables[e->table].name, *to = tables[x->nodes[node].ref].name;
+  const char *from = tables[dp_eval_table(e)].name, *to = tables[x->nodes[node].ref].name;
   dp_references *refs = NULL;
   TSL_TRY(tsl_alloc(1, sizeof *refs, "dependencies", (void **)&refs));
   TSL_TRY(dp_depend_references(r, refs));
-  if (reads_same(refs, x->nodes[node].ref, e->table))
+  if (reads_same(refs, x->nodes[node].ref, dp_eval_table(e)))
     DP_EVAL_FAIL(e, TSL_ERR_INPUT, x, node,
                  "%s reads the same cell of %s, and %s that of %s: neither can be computed first;",
                  from, to, to, from);
@@ -74,20 +102,24 @@ done:
   return err;
 }
 
-static tsl_err visit_read(void *self, const lang_expr *x, int32_t node, int64_t i, int64_t j) {
+static tsl_err visit_read(void *self, const lang_expr *x, int32_t node, int64_t i, int64_t j,
+                          int32_t to) {
   looker *l = self;
-  const int32_t from = l->eval.table, to = x->nodes[node].ref;
+  const lang_names *names = &l->eval.recurrence->equation.names;
+  const int32_t from = l->eval.value, tables = names->n_tables;
   if (--l->left < 0) return TSL_ERR_STOPPED;
   l->out->reads++;
-  if (i == l->eval.i && j == l->eval.j && to != from) {
+  if (i == l->eval.i && j == l->eval.j) {
     if (to < from) return TSL_OK;
-    return fail_later(&l->eval, x, node);
+    if (to / tables > from / tables || (to == from && names->tables[0].depth > 0))
+      return fail_later_layer(&l->eval, x, node, to);
+    if (to > from) return fail_later(&l->eval, x, node);
   }
   for (int p = 0; p < DP_N_PATTERNS; p++) {
     dp_clash *clash = &l->out->clash[p];
     if (clash->expr != NULL || dp_pattern_allows((dp_pattern)p, i - l->eval.i, j - l->eval.j))
       continue;
-    *clash = (dp_clash){x, node, l->eval.i, l->eval.j, i, j};
+    *clash = (dp_clash){x, node, l->eval.i, l->eval.j, i, j, to};
   }
   return TSL_OK;
 }
@@ -95,13 +127,15 @@ static tsl_err visit_read(void *self, const lang_expr *x, int32_t node, int64_t 
 static tsl_err look_at(const dp_recurrence *r, const dp_patch *w, dp_depend *out) {
   tsl_err err = TSL_OK;
   const lang_table *t = &r->equation.names.tables[0];
-  const int32_t n_tables = r->equation.names.n_tables;
+  const lang_names *names = &r->equation.names;
+  const int32_t n_values = lang_values(names);
   looker l = {.out = out, .left = READS_MAX};
   l.eval = (dp_eval){.recurrence = r, .work = DP_LOOK_WORK};
   for (l.eval.i = w->i0; l.eval.i < w->i1; l.eval.i++)
     for (l.eval.j = w->j0; l.eval.j < w->j1; l.eval.j++) {
       if (!lang_has_cell(t, l.eval.i, l.eval.j)) continue;
-      for (l.eval.table = 0, err = TSL_OK; l.eval.table < n_tables && err == TSL_OK; l.eval.table++)
+      for (l.eval.value = 0, err = TSL_OK; l.eval.value < n_values && err == TSL_OK;
+           l.eval.value = dp_next_value(names, l.eval.value))
         err = dp_reads(&l.eval, visit_read, &l);
       if (err == TSL_ERR_STOPPED ||
           l.eval.work < 0) { /* long ranges: the rest is left to the guards */
@@ -118,12 +152,13 @@ done:
 /* ------------------------------------------------------------------- choice */
 
 static tsl_err fail_clash(const dp_recurrence *r, dp_pattern p, const dp_clash *c) {
+  char to[64];
   const lang_node *n = &c->expr->nodes[c->node];
-  return lang_node_fail(TSL_ERR_INPUT, c->expr, c->node, __FILE__, __LINE__,
-                        "%.*s reads %s[%lld][%lld] at i = %lld, j = %lld; %s", (int)n->length,
-                        c->expr->text + n->at, r->equation.names.tables[n->ref].name,
-                        (long long)c->to_i, (long long)c->to_j, (long long)c->i, (long long)c->j,
-                        dp_pattern_rule(p));
+  return lang_node_fail(
+      TSL_ERR_INPUT, c->expr, c->node, __FILE__, __LINE__,
+      "%.*s reads %s at i = %lld, j = %lld; %s", (int)n->length, c->expr->text + n->at,
+      dp_value_text(&r->equation.names, c->to_i, c->to_j, c->to_value, to, sizeof to),
+      (long long)c->i, (long long)c->j, dp_pattern_rule(p));
 }
 
 static tsl_err fail_all(const dp_recurrence *r, const dp_depend *d) {
@@ -183,11 +218,16 @@ done:
   return err;
 }
 
-/** The poison test costs two fills: a corner of the window is enough. */
+/** The poison test costs two fills: a corner of the window is enough, and none of very many layers,
+ *  which are left to the guards. */
 static tsl_err poison(const dp_recurrence *r, const dp_patch *w, dp_pattern pattern) {
   dp_patch part = *w;
-  if (part.i1 - part.i0 > POISON_SIDE) part.i1 = part.i0 + POISON_SIDE;
-  if (part.j1 - part.j0 > POISON_SIDE) part.j1 = part.j0 + POISON_SIDE;
+  const int64_t layers = lang_layers(&r->equation.names);
+  int64_t side = POISON_LEAST;
+  if (side * side * layers > POISON_MOST) return TSL_OK;
+  while ((side + 1) * (side + 1) * layers <= POISON_VALUES) side++;
+  if (part.i1 - part.i0 > side) part.i1 = part.i0 + side;
+  if (part.j1 - part.j0 > side) part.j1 = part.j0 + side;
   return dp_depend_poison(r, &part, pattern);
 }
 

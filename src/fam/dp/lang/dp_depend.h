@@ -15,8 +15,9 @@
  * reference and the cells. What is not proved is guarded in compiled code (dp_emit.h), so that a
  * window that missed something cannot lead to a wrong number.
  *
- * Cell (i, j) of several tables is one vertex for all of them: a table may read (i, j) of those
- * before it in the list, which is no dependency of cells; the other way round is refused.
+ * Cell (i, j) of several tables and layers is one vertex for all its values: one may read those of
+ * (i, j) that are computed before it, which is no dependency of cells; the other way round is
+ * refused. Of many layers the first, the middle and the last are looked at.
  *
  * On the same cells the dependency graph gives the minimal sequence of stages: stage 0 reads no
  * cell, stage s reads stages below s only.
@@ -33,13 +34,14 @@ TSL_C_BEGIN
 
 enum { DP_REFS_MAX = 256 /* references of a recurrence, boundary values included */ };
 
-/** A table reference of the recurrence and the cells it reaches: spans of row - i, column - j. */
+/** A table reference of the recurrence and the cells it reaches: spans of row - i, column - j,
+ *  layer - k (0 where there is no depth). */
 typedef struct dp_reference {
   const lang_expr *expr; /**< of the recurrence, borrowed */
   int32_t node;
   int32_t rule; /**< where, as dp_recurrence_value counts */
   int32_t from; /**< the table whose cells read */
-  dp_span di, dj;
+  dp_span di, dj, dk;
 } dp_reference;
 
 typedef struct dp_references {
@@ -50,7 +52,7 @@ typedef struct dp_references {
 /** All references with their offsets. @return TSL_ERR_INPUT when there are too many */
 tsl_err dp_depend_references(const dp_recurrence *recurrence, dp_references *out);
 
-/** Is it of the same cell of a table before? */
+/** Is it of the same cell and a value computed before? */
 bool dp_reference_same(const dp_reference *reference);
 
 /** Does the order allow the reference wherever it is read? */
@@ -69,6 +71,7 @@ typedef struct dp_clash {
   const lang_expr *expr; /**< NULL: none */
   int32_t node;
   int64_t i, j, to_i, to_j;
+  int32_t to_value;
 } dp_clash;
 
 /** What was found. */
@@ -96,10 +99,14 @@ void dp_depend_text(const dp_recurrence *recurrence, const dp_depend *depend, ch
 
 /* ------------------------------------------------------------- its pieces */
 
-/** A cell can be read. @return any error stops and is passed on */
-typedef tsl_err dp_visit_fn(void *self, const lang_expr *expr, int32_t node, int64_t i, int64_t j);
+/** Value number `value` of a cell can be read. @return any error stops and is passed on */
+typedef tsl_err dp_visit_fn(void *self, const lang_expr *expr, int32_t node, int64_t i, int64_t j,
+                            int32_t value);
 
-/** Visit every cell that cell (eval->i, eval->j) of eval->table can read.
+/** The number of a cell's value to be looked at after this one. */
+int32_t dp_next_value(const lang_names *names, int32_t value);
+
+/** Visit every value that value eval->value of cell (eval->i, eval->j) can read.
  *  @return TSL_ERR_INPUT outside the table */
 tsl_err dp_reads(dp_eval *eval, dp_visit_fn *visit, void *self);
 

@@ -193,21 +193,26 @@ void dp_emit_append(dp_emitter *e, lang_text *body) {
 void dp_emit_value(dp_emitter *e, int32_t rule, const char *name, const char *more) {
   const dp_recurrence *r = e->recurrence;
   const lang_expr *x = dp_recurrence_value(r, rule);
+  dp_hoist hoist = {0};
   lang_text body = {0};
   e->table = dp_recurrence_table(r, rule);
   dp_bounds_restart(&e->bounds);
   dp_bounds_rule(&e->bounds, rule);
+  const dp_bounds always = e->bounds;
   lang_put(&body, "DP_FN E %s(DP_TAKE, DP_CTAKE, %sconst i64 p, const i64 q, int *bad) {\n", name,
            more);
   put_place(&body, e->code);
+  const bool first = rule < 0 && e->code->layers > 0;
+  if (first) dp_emit_reads_first(e, &body, x, &always, &hoist);
   lang_put(&body, "  const %s v = ", dp_emit_type(x, x->root, DP_AS_VALUE));
   dp_emit_node(e, &body, x, x->root, DP_AS_VALUE);
+  if (first) e->hoist = NULL;
   lang_put(&body, ";\n");
   put_return(e, &body, x);
   dp_emit_append(e, &body);
 }
 
-/* Any cell: the rules in turn, then `cell` (on a wavefront's boundary: a failure). */
+/* Any cell: the rules in turn, then `cell` or, where it is NULL, a failure. */
 static void put_full(dp_emitter *e, int32_t table, const char *name, const char *cell,
                      const char *take, const char *pass) {
   const dp_recurrence *r = e->recurrence;
@@ -227,7 +232,7 @@ static void put_full(dp_emitter *e, int32_t table, const char *name, const char 
     lang_put(&body, ") return dp_value%d(DP_PASS, DP_CPASS, p, q, bad);\n", (int)n);
     dp_bounds_assume(&e->bounds, &r->rules[n].where, r->rules[n].where.root, false);
   }
-  if (e->code->engine == DP_WAVEFRONT)
+  if (cell == NULL)
     lang_put(&body, "  *bad |= DP_BAD_RULE;\n  return 0;\n}\n\n");
   else
     lang_put(&body, "  return %s_%d(DP_PASS, DP_CPASS, %sp, q, bad);\n}\n\n", cell, (int)table,
@@ -235,8 +240,24 @@ static void put_full(dp_emitter *e, int32_t table, const char *name, const char 
   dp_emit_append(e, &body);
 }
 
+/** Layer k of a cell, to `own`. */
+static void emit_layer(dp_emitter *e, const char *name, const char *take, const char *pass) {
+  lang_text body = {0};
+  lang_put(&body, "DP_FN void %s(DP_TAKE, DP_CTAKE, %sconst i64 p, const i64 q, int *bad) {\n",
+           name, take);
+  for (int32_t t = 0; t < e->code->tables; t++)
+    lang_put(&body, "  DP_AT(own, k * DP_TABLES + %d) = %s_%d(DP_PASS, DP_CPASS, %sp, q, bad);\n",
+             (int)t, name, (int)t, pass);
+  lang_put(&body, "}\n\n");
+  dp_emit_append(e, &body);
+}
+
 void dp_emit_tables(dp_emitter *e, const char *name, const char *take, const char *pass) {
   lang_text body = {0};
+  if (e->code->layers > 0) {
+    emit_layer(e, name, take, pass);
+    return;
+  }
   lang_put(&body, "DP_FN T %s(DP_TAKE, DP_TTAKE, %sconst i64 p, const i64 q, int *bad) {\n", name,
            take);
   lang_put(&body, "  T own = DP_ZERO;\n");
@@ -269,7 +290,9 @@ static void put_functions(dp_emitter *e, dp_target target) {
     dp_emit_value(e, -1 - t, name, "");
   }
   dp_emit_tables(e, "dp_cell", "", "");
-  dp_emit_full(e, "dp_full", "dp_cell", "", "");
+  dp_emit_full(e, "dp_full", e->code->engine == DP_WAVEFRONT ? NULL : "dp_cell", "", "");
+  if (e->code->engine == DP_WAVEFRONT && e->code->layers > 0)
+    dp_emit_full(e, "dp_low", "dp_cell", "", "");
   if (target == DP_TARGET_C && e->code->engine == DP_ROWS) dp_emit_hoisted(e);
   if (target == DP_TARGET_C && e->code->engine == DP_INTERVAL) dp_emit_split(e);
 }
@@ -309,15 +332,30 @@ static dp_span next_span(dp_emitter *e, dp_span table) {
   return all;
 }
 
+/** Members that a chain of values that need each other has at most. Each lies on a cell before or,
+ *  in the same one, is a value before. */
+static tsl_err longest_chain(const dp_emitter *e, dp_wide *steps) {
+  tsl_err err = TSL_OK;
+  const dp_code *c = e->code;
+  const dp_wide cells = (dp_wide)c->P + (c->fold.rows_only != 0 ? 0 : (dp_wide)c->Q);
+  dp_references *refs = NULL;
+  bool ascends = true; /* no value reads a layer above its own */
+  TSL_TRY(tsl_alloc(1, sizeof *refs, "dependencies", (void **)&refs));
+  TSL_TRY(dp_depend_references(e->recurrence, refs));
+  for (int n = 0; n < refs->n; n++) ascends = ascends && refs->list[n].dk.hi <= 0;
+  *steps = ascends ? (cells + c->layers) * c->tables : cells * c->values;
+done:
+  tsl_free(refs);
+  return err;
+}
+
 static dp_span common(dp_span a, dp_span b) {
   return (dp_span){a.lo > b.lo ? a.lo : b.lo, a.hi < b.hi ? a.hi : b.hi};
 }
 
 /** Values of cells: of the type, what the expressions can give, what growing can reach. */
-static dp_span table_span(dp_emitter *e) {
+static dp_span table_span(dp_emitter *e, dp_wide steps) {
   const dp_code *c = e->code;
-  const dp_wide steps =
-      ((dp_wide)c->P + (c->fold.rows_only != 0 ? 0 : (dp_wide)c->Q)) * (dp_wide)c->tables;
   dp_span values = dp_span_of_type(c->type), grown;
   if (lang_kind_of(c->type) == LANG_REAL) return values;
   if (dp_bounds_growth(e->recurrence, steps, &grown)) values = common(values, grown);
@@ -358,11 +396,15 @@ tsl_err dp_emit(const dp_recurrence *r, dp_target target, dp_code *code, char **
   e = memory;
   e->recurrence = r;
   e->code = code;
-  const dp_span values = table_span(e);
+  dp_wide steps = 0;
+  if (target == DP_TARGET_CUDA && code->layers > 0)
+    TSL_FAIL(TSL_ERR_INPUT, "a recurrence with a third index (dp.table.depth) is computed on "
+                            "sockets only: run.device: cpu");
+  TSL_TRY(longest_chain(e, &steps));
+  const dp_span values = table_span(e, steps);
   dp_bounds_init(r, &e->bounds);
   e->bounds.table = values;
-  if (lang_kind_of(code->type) == LANG_REAL)
-    e->bounds.reals = dp_real_growth(r, ((double)code->P + (double)code->Q) * (double)code->tables);
+  if (lang_kind_of(code->type) == LANG_REAL) e->bounds.reals = dp_real_growth(r, (double)steps);
   put_functions(e, target);
   if (e->misfit) {
     e->wide = true;

@@ -21,6 +21,12 @@
  * in storage, rows and edges `table's type` then stands for so many values of it. The cell's
  * functions get what is already known of the cell itself (`own`).
  *
+ * With a depth a cell is the values of all layers (lang_values); its functions write one layer into
+ * it, and read it and other cells through pointers. A loop over the layers is inside that over
+ * cells where cells are in memory, so that it is vectors of k. A wavefront's strip has it outside:
+ * vectors of cells, whatever a value reads of its own cell. Cards have no such loop: dp_emit
+ * refuses them.
+ *
  * What can be proved is not checked at run time: that indices are inside, that a read follows the
  * order, that a sum fits. 32-bit arithmetic is used where every value fits.
  */
@@ -66,6 +72,7 @@ _Static_assert(LANG_ARRAYS_MAX == 8 && LANG_SCALARS_MAX == 32, "DP_ARGS_STRUCT")
  *   top   [q1 - q0]      in: row p0 - 1; out: row p1 - 1
  *   left  [1 + p1 - p0]  in: column q0 - 1, rows p0 - 1 .. p1 - 1; out: column q1 - 1, same rows
  *   table                NULL, or where cell (p0, q0) goes, rows stride elements apart
+ *   lines                with a depth: memory for dp_code_strip_bytes, else NULL
  *   best                 goals over all cells: the best value (of the goal's table) of the tile is
  * compared with *best and replaces it when it is better, or equal with smaller (i, j); best_p,
  * best_q its place, -1: none yet
@@ -77,6 +84,7 @@ _Static_assert(LANG_ARRAYS_MAX == 8 && LANG_SCALARS_MAX == 32, "DP_ARGS_STRUCT")
     long long stride;         \
     void *best;               \
     long long best_p, best_q; \
+    void *lines;              \
   }
 typedef DP_WAVE_STRUCT dp_wave;
 
@@ -139,9 +147,13 @@ typedef struct dp_code {
   int64_t P, Q;   /**< folded extents */
   int32_t engine; /**< dp_engine */
   int32_t type;   /**< tsl_type of the tables */
-  int32_t tables; /**< how many: values of a cell */
+  int32_t tables; /**< how many */
+  int32_t layers; /**< how many k there are; 0: no third index */
+  int32_t values; /**< of a cell (lang_values) */
   int32_t margin_p,
       margin_q;     /**< cells before them may be boundary, later ones are not; -1: anywhere */
+  int32_t margin_k; /**< the same of layers: later ones are boundary in no cell beyond the others */
+  int32_t lanes;    /**< WAVEFRONT: rows of a strip in C */
   int32_t depth;    /**< ROWS: how many rows above are read; 0: any, the whole table is needed */
   int32_t same_row; /**< ROWS: 1: cells of a row depend on each other, from left to right */
   int64_t reach[2]; /**< ROWS: columns to the left, to the right of its own that a cell reads at
@@ -155,7 +167,14 @@ enum { DP_DEPTH_ROWS = 8 /* largest depth; deeper reads need the whole table */ 
 
 /** Bytes of a cell. */
 static inline int64_t dp_code_bytes(const dp_code *code) {
-  return (int64_t)tsl_type_bytes((tsl_type)code->type) * code->tables;
+  return (int64_t)tsl_type_bytes((tsl_type)code->type) * code->values;
+}
+
+enum { DP_PLANE_PAD = 16 /* a plane of a strip has so many values more than lanes */ };
+
+/** WAVEFRONT with a depth: bytes of a strip's lines and of the cells that go along its edge. */
+static inline int64_t dp_code_strip_bytes(const dp_code *code) {
+  return (3 * (code->lanes + DP_PLANE_PAD) + 3) * dp_code_bytes(code);
 }
 
 /** Choose engine, margins and depth for a checked recurrence. */
@@ -174,6 +193,7 @@ typedef enum dp_target { DP_TARGET_C, DP_TARGET_CUDA } dp_target;
  * The text of a recurrence.
  * @param[in,out] code  narrow and checks are set
  * @param[out] text     zero-ended, from tsl_alloc
+ * @return TSL_ERR_INPUT: a depth, on cards
  */
 tsl_err dp_emit(const dp_recurrence *recurrence, dp_target target, dp_code *code, char **text);
 

@@ -1,4 +1,5 @@
-/* Data that are the same along a row: read once, before its loop. */
+/* Data that are the same along a row: read once, before its loop. With a depth, what a layer reads
+ * in any case: read first. */
 #include "dp_emit_own.h"
 
 /** Does the subtree change along a row, or within ranges? */
@@ -46,18 +47,73 @@ static void row_bounds(const dp_emitter *e, dp_bounds *b) {
     b->i = rows;
 }
 
+static bool has_loop(const lang_expr *x, int32_t node) {
+  if (x->nodes[node].op == LANG_OP_LOOP) return true;
+  for (int32_t c = x->nodes[node].first; c >= 0; c = x->nodes[c].next)
+    if (has_loop(x, c)) return true;
+  return false;
+}
+
+/** Can it be read wherever the function is called? */
+static bool is_always_read(dp_emitter *e, const lang_expr *x, int32_t node) {
+  const dp_bounds here = e->bounds;
+  if (has_loop(x, node)) return false;
+  e->bounds = *e->hoist->always;
+  const bool can = is_inside(&e->bounds, x, node) &&
+                   (x->nodes[node].op != LANG_OP_TABLE || dp_read_is_proved(e, x, node));
+  e->bounds = here;
+  return can;
+}
+
+/** Is it the same along a row, and inside? */
+static bool is_of_row(dp_emitter *e, const lang_expr *x, int32_t node) {
+  dp_bounds b;
+  if (varies(x, node, e->code->fold.transpose != 0 ? LANG_OP_I : LANG_OP_J)) return false;
+  row_bounds(e, &b);
+  return is_inside(&b, x, node);
+}
+
 int dp_hoist_number(dp_emitter *e, const lang_expr *x, int32_t node) {
   dp_hoist *h = e->hoist;
-  dp_bounds b;
   if (h->inside || x != h->expr) return -1;
   for (int n = 0; n < h->n; n++)
     if (lang_same(x, h->node[n], x, node)) return n;
   if (h->n == DP_HOISTS_MAX) return -1;
-  if (varies(x, node, e->code->fold.transpose != 0 ? LANG_OP_I : LANG_OP_J)) return -1;
-  row_bounds(e, &b);
-  if (!is_inside(&b, x, node)) return -1;
+  if (!(h->always != NULL ? is_always_read : is_of_row)(e, x, node)) return -1;
   h->node[h->n] = node;
   return h->n++;
+}
+
+/** Find what of an expression is hoisted: write it and throw that away. */
+static void find_hoisted(dp_emitter *e, const lang_expr *x) {
+  const int32_t n_ranges = e->n_ranges;
+  lang_text functions = e->functions, body = {0};
+  const dp_bounds saved = e->bounds;
+  e->functions = (lang_text){0};
+  dp_emit_node(e, &body, x, x->root, DP_AS_VALUE);
+  if (functions.err == TSL_OK) functions.err = body.err != TSL_OK ? body.err : e->functions.err;
+  TSL_FREE_ALL(body.text, e->functions.text);
+  e->functions = functions;
+  e->n_ranges = n_ranges;
+  e->bounds = saved;
+}
+
+void dp_emit_reads_first(dp_emitter *e, lang_text *out, const lang_expr *x, const dp_bounds *always,
+                         dp_hoist *h) {
+  *h = (dp_hoist){.expr = x, .always = always};
+  e->hoist = h;
+  find_hoisted(e, x);
+  e->hoist = NULL;
+  for (int n = 0; n < h->n; n++) {
+    const lang_node *node = &x->nodes[h->node[n]];
+    const int32_t type = node->op == LANG_OP_TABLE
+                             ? e->code->type
+                             : e->recurrence->equation.names.arrays[node->ref].type;
+    lang_put(out, "  const %s H%d = (%s)", dp_type_word(type), n, dp_type_word(type));
+    dp_emit_node(e, out, x, h->node[n], DP_AS_INDEX);
+    lang_put(out, ";\n");
+  }
+  e->hoist = h;
 }
 
 static void put_loads(dp_emitter *e, const dp_hoist *h, lang_text *out) {
@@ -85,7 +141,7 @@ static void put_loads(dp_emitter *e, const dp_hoist *h, lang_text *out) {
 void dp_emit_hoisted(dp_emitter *e) {
   dp_hoist h = {.expr = &e->recurrence->cells[0]};
   lang_text body = {0}, more = {0}, pass = {0};
-  if (e->code->margin_p < 0 || e->code->tables > 1) {
+  if (e->code->margin_p < 0 || e->code->values > 1 || e->code->layers > 0) {
     lang_put(&e->functions, "#define dp_cell_row dp_cell\n#define DP_HLOAD\n#define DP_HPASS\n\n");
     return;
   }

@@ -25,11 +25,43 @@ static const char *worst_of(const dp_emitter *e) {
   }
 }
 
-/** T, a cell: of several tables a struct. GATHER and SCATTER: cell l of rows of values, a row for
- *  each table, DP_PLANE apart. */
+/** With a depth: T, and a cell from its layers; those before margin_k may be of a rule. */
+static void put_layers(const dp_emitter *e, lang_text *out) {
+  lang_put(out, "enum { DP_VALUES = %d };\ntypedef struct dp_values {\n  E v[DP_VALUES];\n} T;\n",
+           (int)e->code->values);
+  lang_put(out, "#define DP_AT(x, n) ((x)[(n) * step])\n");
+  lang_put(out, "#define DP_CTAKE DP_TTAKE, E *own, const i64 step, const i64 k\n"
+                "#define DP_CPASS DP_TPASS, own, step, k\n");
+  lang_put(out, "#define DP_OWN(n) own[n]\n#define DP_FETCH(to, x, l) \\\n"
+                "  for (i64 value = 0; value < DP_VALUES; value++) \\\n"
+                "    (to).v[value] = (x)[value * DP_PLANE + (l)]\n"
+                "#define DP_SCATTER(x, l, from) \\\n"
+                "  for (i64 value = 0; value < DP_VALUES; value++) \\\n"
+                "    (x)[value * DP_PLANE + (l)] = (from).v[value]\n");
+  lang_put(out, "#define DP_MARGIN_K %d\n", (int)e->code->margin_k);
+  lang_put(out,
+           "#define DP_PUT(to, cell, more) do { \\\n    E *const v = (to).v; \\\n"
+           "    for (i64 k = 0; k < DP_MARGIN_K; k++) \\\n"
+           "      dp_full(DP_PASS, DP_TPASS, v, 1, k, p, q, &bad); \\\n    %s"
+           "for (i64 k = DP_MARGIN_K; k < DP_LAYERS; k++) \\\n"
+           "      cell(DP_PASS, DP_TPASS, v, 1, k, more p, q, &bad); \\\n  } while (0)\n",
+           e->other_layers ? "" : "_Pragma(\"GCC ivdep\") \\\n    ");
+}
+
+/** T, a cell: of several tables a struct. GATHER, FETCH and SCATTER: cell l of rows of values, one
+ *  for each, DP_PLANE apart. PUT: a cell from its function. */
 static void put_cell(const dp_emitter *e, dp_target target, lang_text *out) {
   const int n = (int)e->code->tables;
-  lang_put(out, "#define DP_TABLES %d\n", n);
+  lang_put(out, "#define DP_TABLES %d\n#define DP_LAYERS %d\n", n, (int)e->code->layers);
+  lang_put(out, "enum { DP_LANES = %d, DP_PLANE = DP_LANES + %d };\n", (int)e->code->lanes,
+           DP_PLANE_PAD);
+  if (e->code->layers > 0) {
+    put_layers(e, out);
+    return;
+  }
+  lang_put(out, "#define DP_OWN(n) ((const E *)&own)[n]\n"
+                "#define DP_PUT(to, cell, more) (to) = cell(DP_PASS, DP_TPASS, more p, q, &bad)\n"
+                "#define DP_FETCH(to, x, l) (to) = DP_GATHER(x, l)\n");
   if (n == 1) {
     lang_put(out, "typedef E T;\n#define DP_OF(x, n) (x)\n#define DP_ZERO 0\n"
                   "#define DP_CTAKE DP_TTAKE\n#define DP_CPASS DP_TPASS\n"
@@ -137,8 +169,9 @@ static void put_members(const dp_emitter *e, lang_text *out) {
 static void put_access(const dp_emitter *e, lang_text *out) {
   const dp_code *c = e->code;
   if (c->engine == DP_WAVEFRONT) {
-    lang_put(out, "#define DP_TTAKE const T up, const T left, const T diag\n"
-                  "#define DP_TPASS up, left, diag\n");
+    const char *type = c->layers > 0 ? "E *" : "T ";
+    lang_put(out, "#define DP_TTAKE const %sup, const %sleft, const %sdiag\n", type, type, type);
+    lang_put(out, "#define DP_TPASS up, left, diag\n");
   } else if (c->engine == DP_ROWS && c->depth > 0) {
     lang_put(out, "#define DP_TTAKE const T *r0");
     for (int d = 1; d <= c->depth; d++) lang_put(out, ", const T *r%d", d);

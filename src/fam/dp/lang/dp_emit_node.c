@@ -66,6 +66,9 @@ static void emit_leaf(dp_emitter *e, lang_text *out, const lang_expr *x, int32_t
   case LANG_OP_J:
     lang_put(out, "(%s)%c", type, n->op == LANG_OP_I ? 'i' : 'j');
     break;
+  case LANG_OP_K:
+    lang_put(out, "(%s)k", type);
+    break;
   case LANG_OP_LOOP:
     lang_put(out, "(%s)k%d", type, (int)n->ref);
     break;
@@ -137,19 +140,23 @@ static bool constant_offset(dp_emitter *e, const lang_expr *x, int32_t index, la
 
 /** The reference as the checker sees it where it is being written. */
 static dp_reference reference_of(dp_emitter *e, const lang_expr *x, int32_t node) {
-  return (dp_reference){.expr = x,
-                        .node = node,
-                        .from = e->table,
-                        .di = dp_bounds_offset(&e->bounds, x, lang_child(x, node, 0), LANG_OP_I),
-                        .dj = dp_bounds_offset(&e->bounds, x, lang_child(x, node, 1), LANG_OP_J)};
+  const int32_t layer = lang_child(x, node, 2);
+  dp_reference ref = {.expr = x,
+                      .node = node,
+                      .from = e->table,
+                      .di = dp_bounds_offset(&e->bounds, x, lang_child(x, node, 0), LANG_OP_I),
+                      .dj = dp_bounds_offset(&e->bounds, x, lang_child(x, node, 1), LANG_OP_J)};
+  if (layer >= 0) ref.dk = dp_bounds_offset(&e->bounds, x, layer, LANG_OP_K);
+  return ref;
 }
 
-/** Is the read known to be inside the table and to follow the order? */
-static bool is_proved(dp_emitter *e, const lang_expr *x, int32_t node) {
+bool dp_read_is_proved(dp_emitter *e, const lang_expr *x, int32_t node) {
   const lang_table *t = &e->recurrence->equation.names.tables[0];
   const dp_fold *f = &e->code->fold;
   const int32_t row = lang_child(x, node, 0), column = lang_child(x, node, 1);
+  const int32_t layer = lang_child(x, node, 2);
   const dp_span rows = {0, (dp_wide)t->rows - 1}, columns = {0, (dp_wide)t->cols - 1};
+  const dp_span layers = {0, (dp_wide)t->depth - 1};
   const dp_span slant = dp_bounds_slant(&e->bounds, x, node);
   const dp_reference ref = reference_of(e, x, node);
   for (int p = 0; p < DP_N_PATTERNS; p++) {
@@ -158,8 +165,28 @@ static bool is_proved(dp_emitter *e, const lang_expr *x, int32_t node) {
   }
   if (t->cells == LANG_CELLS_UPPER && slant.lo < 0) return false;
   if (t->cells == LANG_CELLS_LOWER && slant.hi > 0) return false;
+  if (layer >= 0 && !dp_span_within(dp_bounds_span(&e->bounds, x, layer), layers)) return false;
   return dp_span_within(dp_bounds_span(&e->bounds, x, row), rows) &&
          dp_span_within(dp_bounds_span(&e->bounds, x, column), columns);
+}
+
+/** Number of the value that the reference reads, in its cell. */
+static void emit_number(dp_emitter *e, lang_text *out, const lang_expr *x, int32_t node) {
+  const int32_t layer = lang_child(x, node, 2), table = x->nodes[node].ref;
+  const dp_span layers = {0, (dp_wide)e->code->layers - 1};
+  int64_t offset = 0;
+  if (layer < 0) {
+    lang_put(out, "%d", (int)table);
+    return;
+  }
+  const bool inside = dp_span_within(dp_bounds_span(&e->bounds, x, layer), layers);
+  if (!inside) note_check(e);
+  lang_put(out, "(%s(", inside ? "" : "dp_layer");
+  if (constant_offset(e, x, layer, LANG_OP_K, &offset))
+    lang_put(out, "k + (%lld)", (long long)offset);
+  else
+    dp_emit_node(e, out, x, layer, DP_AS_INDEX);
+  lang_put(out, "%s) * DP_TABLES + %d)", inside ? "" : ", bad", (int)table);
 }
 
 /** Folded row (way 0) or column (way 1) that the reference reads, as an index. */
@@ -199,42 +226,69 @@ static void emit_neighbour(dp_emitter *e, lang_text *out, const lang_expr *x, in
   (void)constant_offset(e, x, lang_child(x, node, column ? 1 : 0), column ? LANG_OP_J : LANG_OP_I,
                         &along);
   if (flip) along = -along;
-  lang_put(out, "DP_OF(%s, %d)",
-           rows_back(e, x, node) == 0 ? "left"
-           : along == 0               ? "up"
-                                      : "diag",
-           (int)x->nodes[node].ref);
+  lang_put(out, "%s", rows_back(e, x, node) == 0 ? "left" : along == 0 ? "up" : "diag");
+}
+
+/** A read that may be outside, of the cell itself or against the order: checked when it runs. */
+static void emit_guarded(dp_emitter *e, lang_text *out, const lang_expr *x, int32_t node) {
+  const bool deep = e->code->layers > 0;
+  note_check(e);
+  e->other_layers = true;
+  lang_put(out, "dp_get(NR, NC, DP_CPASS, ");
+  emit_number(e, out, x, node);
+  if (deep)
+    lang_put(out, ", k * DP_TABLES + %d", (int)e->table);
+  else
+    lang_put(out, ", %d", x->nodes[node].ref < e->table);
+  lang_put(out, ", p, q, ");
+  emit_place(e, out, x, node, 0);
+  lang_put(out, ", ");
+  emit_place(e, out, x, node, 1);
+  lang_put(out, ", bad)");
+}
+
+/** The cell in memory. */
+static void emit_stored(dp_emitter *e, lang_text *out, const lang_expr *x, int32_t node,
+                        bool by_rows) {
+  if (by_rows) {
+    lang_put(out, "r%lld[", (long long)rows_back(e, x, node));
+  } else {
+    lang_put(out, "t[");
+    emit_place(e, out, x, node, 0);
+    lang_put(out, " * st + ");
+  }
+  emit_place(e, out, x, node, 1);
+  lang_put(out, e->code->layers > 0 ? "].v" : "]");
 }
 
 static void emit_table(dp_emitter *e, lang_text *out, const lang_expr *x, int32_t node, dp_as as) {
   const char *type = x->nodes[node].kind == LANG_REAL ? "R" : type_word(as);
-  const int64_t back = rows_back(e, x, node);
   const dp_reference ref = reference_of(e, x, node);
-  const int table = (int)x->nodes[node].ref;
+  const bool same = dp_reference_same(&ref), wave = e->code->engine == DP_WAVEFRONT;
   const bool by_rows = e->code->engine == DP_ROWS && e->code->depth > 0;
+  const int hoisted =
+      e->hoist != NULL && e->hoist->always != NULL ? dp_hoist_number(e, x, node) : -1;
   lang_put(out, "(%s)", type);
-  if (dp_reference_same(&ref)) {
-    lang_put(out, "DP_OF(own, %d)", table);
-  } else if (e->code->engine == DP_WAVEFRONT) {
-    emit_neighbour(e, out, x, node);
-  } else if (!is_proved(e, x, node) || (by_rows && back < 0)) {
-    note_check(e);
-    lang_put(out, "dp_get(NR, NC, DP_CPASS, %d, %d, p, q, ", table, table < e->table);
-    emit_place(e, out, x, node, 0);
-    lang_put(out, ", ");
-    emit_place(e, out, x, node, 1);
-    lang_put(out, ", bad)");
-  } else if (by_rows) {
-    lang_put(out, "DP_OF(r%lld[", (long long)back);
-    emit_place(e, out, x, node, 1);
-    lang_put(out, "], %d)", table);
-  } else {
-    lang_put(out, "DP_OF(t[");
-    emit_place(e, out, x, node, 0);
-    lang_put(out, " * st + ");
-    emit_place(e, out, x, node, 1);
-    lang_put(out, "], %d)", table);
+  if (hoisted >= 0) {
+    lang_put(out, "H%d", hoisted);
+    return;
   }
+  if (!same && !wave &&
+      (!dp_read_is_proved(e, x, node) || (by_rows && rows_back(e, x, node) < 0))) {
+    emit_guarded(e, out, x, node);
+    return;
+  }
+  lang_put(out, e->code->layers > 0 ? "DP_AT(" : "DP_OF(");
+  e->other_layers |= same && ref.dk.lo < 0;
+  if (same)
+    lang_put(out, "own");
+  else if (wave)
+    emit_neighbour(e, out, x, node);
+  else
+    emit_stored(e, out, x, node, by_rows);
+  lang_put(out, ", ");
+  emit_number(e, out, x, node);
+  lang_put(out, ")");
 }
 
 /* ---------------------------------------------------------------- operators */

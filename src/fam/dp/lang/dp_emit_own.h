@@ -3,10 +3,11 @@
  * Private to dp_emit*.c: text being written, and the words of the emitted code.
  *
  * Types in the text: E values of the table's type, T a cell: one E, or of several tables a struct
- * of them, DP_OF(cell, n) that of table n; V integers as values (32 bits when all fit, else 64), R
- * reals, i64 integers as indices. Variables: i, j, p, q, k0..k3; NR, NC extents of the table; Aa,
- * Aa_r, Aa_c an array and its extents; Sn a constant; up, left, diag or r0.. or t, st where the
- * table is.
+ * of them, DP_OF(cell, n) that of table n; with a depth T is an array of E, a cell a pointer to its
+ * first value and DP_AT(cell, n) that of number n, `step` of them from one to the next; V integers
+ * as values (32 bits when all fit, else 64), R reals, i64 integers as indices. Variables: i, j, p,
+ * q, k0..k3, with a depth k; NR, NC extents of the table; Aa, Aa_r, Aa_c an array and its extents;
+ * Sn a constant; up, left, diag or r0.. or t, st where the table is.
  */
 #ifndef TSL_FAM_DP_EMIT_OWN_H
 #define TSL_FAM_DP_EMIT_OWN_H
@@ -19,9 +20,11 @@ typedef enum dp_as { DP_AS_VALUE, DP_AS_INDEX } dp_as;
 
 enum { DP_HOISTS_MAX = 16 };
 
-/** Data elements of `cell` that are the same along a row, read before its loop. */
+/** Data elements of `cell` that are the same along a row, read before its loop; or, with a depth,
+ *  data elements and values of cells that its function reads at its beginning. */
 typedef struct dp_hoist {
   const lang_expr *expr;
+  const dp_bounds *always; /**< with a depth: what holds wherever the function is called */
   int32_t node[DP_HOISTS_MAX];
   int32_t n;
   bool inside; /**< a range is being written: its function does not know the names */
@@ -37,8 +40,9 @@ typedef struct dp_emitter {
   int32_t n_open;          /**< ranges that the node being written is in */
   bool wide;               /**< V has 64 bits */
   bool misfit;             /**< some value does not fit 32 bits */
+  bool other_layers;       /**< some value reads other layers of its own cell, or may do so */
   bool functions_of_reals; /**< lang_math.h is needed */
-  dp_hoist *hoist;         /**< not NULL: values that are the same along a row have names */
+  dp_hoist *hoist;         /**< not NULL: what is read before has names */
   int32_t split;           /**< range of `cell` that continues from an earlier part; -1: none */
 } dp_emitter;
 
@@ -53,12 +57,12 @@ typedef struct dp_emitter {
 void dp_emit_value(dp_emitter *e, int32_t rule, const char *name, const char *more);
 
 /** Write the functions NAME_t of any cell's value in table t: the rules', or CELL_t's with PASS
- *  before p, and dp_emit_tables of them. */
+ *  before p (CELL NULL: a failure), and dp_emit_tables of them. */
 void dp_emit_full(dp_emitter *e, const char *name, const char *cell, const char *take,
                   const char *pass);
 
 /** Write the function of a cell from those of its values: T NAME(DP_TAKE, DP_TTAKE, TAKE p, q, bad)
- *  calls NAME_t with PASS before p, table after table. */
+ *  calls NAME_t with PASS before p, table after table. With a depth it writes layer k to `own`. */
 void dp_emit_tables(dp_emitter *e, const char *name, const char *take, const char *pass);
 
 /** Append a function's text and free it. */
@@ -74,8 +78,20 @@ const char *dp_type_word(int32_t type);
 
 /* dp_emit_hoist.c */
 
-/** The name of a data element that is the same along a row, "H3", or -1 when it is none. */
+/** The number of a data element or value that is read before, 3 of "H3", or -1 when it is not. */
 int dp_hoist_number(dp_emitter *e, const lang_expr *x, int32_t node);
+
+/**
+ * With a depth: write what `cell` x reads whatever its conditions are, under names that e->hoist =
+ * hoist then gives, so that the expression itself has no reads in branches: compilers make vectors
+ * of that. At the beginning of its function; bounds are those of the rule.
+ * @param[in] always  a copy of these bounds, for as long as hoist is used
+ */
+void dp_emit_reads_first(dp_emitter *e, lang_text *out, const lang_expr *x, const dp_bounds *always,
+                         dp_hoist *hoist);
+
+/** Is the read known to be inside the table and to follow the order? */
+bool dp_read_is_proved(dp_emitter *e, const lang_expr *x, int32_t node);
 
 /** ROWS in C: the cell's function with such elements as parameters; macros DP_H* for the loop. */
 void dp_emit_hoisted(dp_emitter *e);

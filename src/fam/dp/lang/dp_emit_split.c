@@ -144,7 +144,8 @@ void dp_emit_split(dp_emitter *e) {
   const bool turned = e->code->fold.transpose != 0 || e->code->fold.flip_j != 0;
   dp_bounds_restart(&e->bounds);
   dp_bounds_rule(&e->bounds, -1);
-  const int32_t node = turned || e->code->tables > 1 ? -1 : find_split(e, x, x->root);
+  const int32_t node =
+      turned || e->code->values > 1 || e->code->layers > 0 ? -1 : find_split(e, x, x->root);
   lang_put(&e->functions, "#define DP_SPLIT %d\n\n", node >= 0);
   if (node < 0) return;
   put_end(e, x, lang_child(x, node, 0), "dp_lo");

@@ -14,6 +14,8 @@ static void place_text(const dp_eval *e, char *text, size_t size) {
   text[0] = '\0';
   if (e->i < 0) return;
   used = (size_t)snprintf(text, size, " at i = %lld, j = %lld", (long long)e->i, (long long)e->j);
+  if (e->recurrence->equation.names.tables[0].depth > 0)
+    used += (size_t)snprintf(text + used, size - used, ", k = %lld", (long long)dp_eval_layer(e));
   for (int l = 0; l < e->n_k && used < size; l++)
     used += (size_t)snprintf(text + used, size - used, "%s%lld", l == 0 ? ", range at " : ", ",
                              (long long)e->k[l]);
@@ -30,14 +32,48 @@ tsl_err dp_eval_fail(const dp_eval *e, tsl_err code, const lang_expr *expr, int3
   return lang_node_fail(code, expr, node, file, line, "%s%s", what, place);
 }
 
-tsl_err dp_eval_outside(const dp_eval *e, const lang_expr *expr, int32_t node, int64_t i,
-                        int64_t j) {
+const char *dp_value_text(const lang_names *names, int64_t i, int64_t j, int32_t value, char *text,
+                          size_t size) {
+  const int used =
+      snprintf(text, size, "%s[%lld][%lld]", names->tables[value % names->n_tables].name,
+               (long long)i, (long long)j);
+  if (names->tables[0].depth > 0 && (size_t)used < size)
+    (void)snprintf(text + used, size - (size_t)used, "[%d]", (int)(value / names->n_tables));
+  return text;
+}
+
+/** The message every engine gives. */
+static tsl_err fail_outside(const dp_eval *e, const lang_expr *expr, int32_t node, int64_t i,
+                            int64_t j, int64_t layer) {
   static const char *const domains[] = {"", " with i <= j", " with i >= j"};
   const lang_table *t = &e->recurrence->equation.names.tables[expr->nodes[node].ref];
+  char at[64] = "", depth[64] = "";
+  if (t->depth > 0) {
+    (void)snprintf(at, sizeof at, "[%lld]", (long long)layer);
+    (void)snprintf(depth, sizeof depth, " and depth %lld", (long long)t->depth);
+  }
   return dp_eval_fail(e, TSL_ERR_INPUT, expr, node, __FILE__, __LINE__,
-                      "%s[%lld][%lld] is outside the table of %lld rows and %lld columns%s",
-                      t->name, (long long)i, (long long)j, (long long)t->rows, (long long)t->cols,
-                      domains[t->cells]);
+                      "%s[%lld][%lld]%s is outside the table of %lld rows%s %lld columns%s%s",
+                      t->name, (long long)i, (long long)j, at, (long long)t->rows,
+                      t->depth > 0 ? "," : " and", (long long)t->cols, depth, domains[t->cells]);
+}
+
+tsl_err dp_eval_place(dp_eval *e, const lang_expr *x, int32_t node, int64_t *i, int64_t *j,
+                      int32_t *value) {
+  tsl_err err = TSL_OK;
+  const lang_names *names = &e->recurrence->equation.names;
+  const int32_t ref = x->nodes[node].ref;
+  dp_value at[3] = {{0}};
+  for (int n = 0; n < (names->tables[0].depth > 0 ? 3 : 2); n++)
+    TSL_TRY(dp_evaluate(e, x, lang_child(x, node, n), &at[n]));
+  if (!lang_has_cell(&names->tables[ref], at[0].whole, at[1].whole) || at[2].whole < 0 ||
+      at[2].whole >= lang_layers(names))
+    TSL_TRY(fail_outside(e, x, node, at[0].whole, at[1].whole, at[2].whole));
+  *i = at[0].whole;
+  *j = at[1].whole;
+  *value = (int32_t)at[2].whole * names->n_tables + ref;
+done:
+  return err;
 }
 
 /* ------------------------------------------------------------------ leaves */
@@ -85,6 +121,9 @@ static tsl_err eval_leaf(dp_eval *e, const lang_expr *x, const lang_node *n, dp_
   case LANG_OP_J:
     out->whole = e->j;
     break;
+  case LANG_OP_K:
+    out->whole = dp_eval_layer(e);
+    break;
   case LANG_OP_LOOP:
     out->whole = e->k[n->ref];
     break;
@@ -126,12 +165,10 @@ done:
 
 static tsl_err eval_table(dp_eval *e, const lang_expr *x, int32_t node, dp_value *out) {
   tsl_err err = TSL_OK;
-  const lang_table *t = &e->recurrence->equation.names.tables[x->nodes[node].ref];
-  dp_value i = {0}, j = {0};
-  TSL_TRY(dp_evaluate(e, x, lang_child(x, node, 0), &i));
-  TSL_TRY(dp_evaluate(e, x, lang_child(x, node, 1), &j));
-  if (!lang_has_cell(t, i.whole, j.whole)) TSL_TRY(dp_eval_outside(e, x, node, i.whole, j.whole));
-  TSL_TRY(e->read(e->self, x, node, i.whole, j.whole, out));
+  int64_t i = 0, j = 0;
+  int32_t value = 0;
+  TSL_TRY(dp_eval_place(e, x, node, &i, &j, &value));
+  TSL_TRY(e->read(e->self, x, node, i, j, value, out));
 done:
   return err;
 }
@@ -374,16 +411,17 @@ tsl_err dp_evaluate(dp_eval *e, const lang_expr *x, int32_t node, dp_value *out)
 tsl_err dp_eval_rule(dp_eval *e, int32_t *rule, const lang_expr **expr) {
   tsl_err err = TSL_OK;
   const dp_recurrence *r = e->recurrence;
+  const int32_t table = dp_eval_table(e);
   dp_value v = {0};
   for (*rule = 0; *rule < r->equation.n_rules; ++*rule) {
     const dp_rule *here = &r->rules[*rule];
-    if (r->equation.rule_table[*rule] != e->table) continue;
+    if (r->equation.rule_table[*rule] != table) continue;
     TSL_TRY(dp_evaluate(e, &here->where, here->where.root, &v));
     *expr = &here->value;
     if (v.whole != 0) goto done;
   }
-  *rule = -1 - e->table;
-  *expr = &r->cells[e->table];
+  *rule = -1 - table;
+  *expr = &r->cells[table];
 done:
   return err;
 }

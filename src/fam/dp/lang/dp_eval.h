@@ -25,24 +25,41 @@ typedef union dp_value {
 dp_value dp_array_value(const lang_array *array, const void *data, int64_t n);
 
 /**
- * A cell is needed: of table expr->nodes[node].ref.
+ * A value of a cell is needed.
  * @param[in] expr, node  the reference, for messages
+ * @param[in] value       its number (lang_values)
  * @return any error stops the evaluation and is passed on
  */
 typedef tsl_err dp_read_fn(void *self, const lang_expr *expr, int32_t node, int64_t i, int64_t j,
-                           dp_value *out);
+                           int32_t value, dp_value *out);
 
 /** An evaluation: the place, and who delivers cells. */
 typedef struct dp_eval {
   const dp_recurrence *recurrence;
   int64_t i, j;              /**< the cell; -1: none */
-  int32_t table;             /**< of the cell */
+  int32_t value;             /**< which of the cell's (lang_values) */
   int64_t k[LANG_LOOPS_MAX]; /**< range variables, set by the evaluation */
   int32_t n_k;               /**< ranges open */
   dp_read_fn *read;          /**< NULL: there are no reads */
   void *self;                /**< first argument of read */
   int64_t work;              /**< nodes that may still be visited */
 } dp_eval;
+
+/** Table and layer of eval->value. */
+static inline int32_t dp_eval_table(const dp_eval *eval) {
+  return eval->value % eval->recurrence->equation.names.n_tables;
+}
+static inline int64_t dp_eval_layer(const dp_eval *eval) {
+  return eval->value / eval->recurrence->equation.names.n_tables;
+}
+
+/** The cell and the number of the value that a reference reads. @return TSL_ERR_INPUT: outside */
+tsl_err dp_eval_place(dp_eval *eval, const lang_expr *expr, int32_t node, int64_t *i, int64_t *j,
+                      int32_t *value);
+
+/** "M[3][4]", "M[3][4][2]" with a depth; returns text. */
+const char *dp_value_text(const lang_names *names, int64_t i, int64_t j, int32_t value, char *text,
+                          size_t size);
 
 /** Value of a subtree at the place. @return TSL_ERR_NUMERIC, _INPUT, or what read returned */
 tsl_err dp_evaluate(dp_eval *eval, const lang_expr *expr, int32_t node, dp_value *out);
@@ -60,7 +77,7 @@ tsl_err dp_eval_fail(const dp_eval *eval, tsl_err code, const lang_expr *expr, i
   } while (0)
 
 /**
- * Which expression gives cell (eval->i, eval->j) of eval->table?
+ * Which expression gives cell (eval->i, eval->j) of eval->value?
  * @param[out] rule  as dp_recurrence_value counts
  */
 tsl_err dp_eval_rule(dp_eval *eval, int32_t *rule, const lang_expr **expr);
@@ -70,18 +87,14 @@ tsl_err dp_eval_rule(dp_eval *eval, int32_t *rule, const lang_expr **expr);
  */
 tsl_err dp_eval_cell(dp_eval *eval, dp_value *out);
 
-/** "M[3][4]" outside the table: the message every engine gives. @return TSL_ERR_INPUT */
-tsl_err dp_eval_outside(const dp_eval *eval, const lang_expr *expr, int32_t node, int64_t i,
-                        int64_t j);
-
 /* ------------------------------------------------------------------- grids */
 
 /** A small table with all its values; release with dp_oracle_clear. For tests: no run has one. */
 typedef struct dp_oracle {
   const dp_recurrence *recurrence; /**< not owned */
-  dp_value *values; /**< [rows][cols][tables]; cells that the table does not have stay 0 */
+  dp_value *values; /**< [rows][cols][in_cell]; cells that the table does not have stay 0 */
   uint8_t *state;   /**< likewise: 0 unknown, 1 being computed, 2 known */
-  int64_t rows, cols, tables;
+  int64_t rows, cols, in_cell; /**< lang_values */
   int64_t work; /**< nodes that one of the calls below may visit; DP_WORK_MAX when created */
 } dp_oracle;
 
@@ -100,7 +113,7 @@ tsl_err dp_oracle_fill_order(dp_oracle *grid, dp_pattern pattern);
 
 /** dp_eval.read of a filled grid, which is self. */
 tsl_err dp_oracle_read(void *self, const lang_expr *expr, int32_t node, int64_t i, int64_t j,
-                       dp_value *out);
+                       int32_t value, dp_value *out);
 
 /**
  * The goal of a filled grid.
@@ -114,12 +127,12 @@ tsl_err dp_oracle_goal(const dp_oracle *grid, dp_value *value, int64_t *i, int64
 /** A reference that a value rests on. The first equal one wins: first argument of min and max,
  *  least value of a range variable. */
 typedef struct dp_link {
-  int64_t i, j;       /**< the cell; -1, -1: the goal */
-  int64_t to_i, to_j; /**< the cell read; -1, -1: the choice reads none */
-  int32_t table, to_table;
-  int32_t rule;      /**< what gives (i, j), as dp_recurrence_value counts (of the goal -1) */
-  int32_t reference; /**< its number in the text of the expression, -1: none */
-  int64_t k;         /**< value of the innermost range variable there, -1: none */
+  int64_t i, j;            /**< the cell; -1, -1: the goal */
+  int64_t to_i, to_j;      /**< the cell read; -1, -1: the choice reads none */
+  int32_t value, to_value; /**< their numbers in their cells */
+  int32_t rule;            /**< what gives (i, j), as dp_recurrence_value counts (of the goal -1) */
+  int32_t reference;       /**< its number in the text of the expression, -1: none */
+  int64_t k;               /**< value of the innermost range variable there, -1: none */
 } dp_link;
 
 typedef struct dp_links {

@@ -39,7 +39,7 @@ enum { UNKNOWN = -1, OPEN = -2 };
 /** The cells of a cycle in words: stack[first..n-1], then `again`. */
 static void write_cycle(const searcher *s, int64_t first, cell again, char *text, size_t size) {
   const lang_names *names = &s->recurrence->equation.names;
-  const char *name = names->n_tables == 1 ? names->tables[0].name : ""; /* a cell of all */
+  const char *name = names->n_tables == 1 ? names->tables[0].name : ""; /* a cell of all values */
   size_t used = 0;
   text[0] = '\0';
   for (int64_t c = first; c <= s->n && used + 100 < size; c++) {
@@ -53,16 +53,18 @@ static void write_cycle(const searcher *s, int64_t first, cell again, char *text
   }
 }
 
-/** Is it the cell itself, of a table before? */
-static bool is_before(const dp_eval *e, const lang_expr *x, int32_t node, int64_t i, int64_t j) {
-  return i == e->i && j == e->j && x->nodes[node].ref < e->table;
+/** Is it the cell itself, and a value before? */
+static bool is_before(const dp_eval *e, int64_t i, int64_t j, int32_t value) {
+  return i == e->i && j == e->j && value < e->value;
 }
 
-/** Visit what cell (eval->i, eval->j) of each table can read. */
-static tsl_err read_tables(dp_eval *e, dp_visit_fn *visit, void *self) {
+/** Visit what each value of cell (eval->i, eval->j) can read. */
+static tsl_err read_values(dp_eval *e, dp_visit_fn *visit, void *self) {
   tsl_err err = TSL_OK;
-  const int32_t n = e->recurrence->equation.names.n_tables;
-  for (e->table = 0; e->table < n; e->table++) TSL_TRY(dp_reads(e, visit, self));
+  const lang_names *names = &e->recurrence->equation.names;
+  const int32_t n = lang_values(names);
+  for (e->value = 0; e->value < n; e->value = dp_next_value(names, e->value))
+    TSL_TRY(dp_reads(e, visit, self));
 done:
   return err;
 }
@@ -75,9 +77,10 @@ typedef struct sought {
   int32_t node;
 } sought;
 
-static tsl_err visit_sought(void *self, const lang_expr *x, int32_t node, int64_t i, int64_t j) {
+static tsl_err visit_sought(void *self, const lang_expr *x, int32_t node, int64_t i, int64_t j,
+                            int32_t value) {
   sought *f = self;
-  if (i != f->to.i || j != f->to.j || is_before(f->eval, x, node, i, j)) return TSL_OK;
+  if (i != f->to.i || j != f->to.j || is_before(f->eval, i, j, value)) return TSL_OK;
   f->expr = x;
   f->node = node;
   return TSL_ERR_STOPPED;
@@ -95,7 +98,7 @@ static bool find_rule(searcher *s, int64_t first, cell again, sought *out) {
     *out = (sought){.eval = &s->eval, .to = c + 1 < s->n ? s->stack[c + 1] : again};
     s->eval.i = s->stack[c].i;
     s->eval.j = s->stack[c].j;
-    (void)read_tables(&s->eval, visit_sought, out);
+    (void)read_values(&s->eval, visit_sought, out);
     if (out->expr != NULL && !is_cell(s->recurrence, out->expr)) return true;
   }
   return false;
@@ -117,10 +120,11 @@ static tsl_err fail_cycle(searcher *s, const lang_expr *x, int32_t node, cell ag
                       "cells need each other: %s;", text);
 }
 
-static tsl_err visit_stage(void *self, const lang_expr *x, int32_t node, int64_t i, int64_t j) {
+static tsl_err visit_stage(void *self, const lang_expr *x, int32_t node, int64_t i, int64_t j,
+                           int32_t value) {
   searcher *s = self;
   if (--*s->reads < 0) return TSL_ERR_STOPPED;
-  if (!is_inside(s->window, i, j) || is_before(&s->eval, x, node, i, j)) return TSL_OK;
+  if (!is_inside(s->window, i, j) || is_before(&s->eval, i, j, value)) return TSL_OK;
   const int64_t stage = s->stage[dp_graph_place(s->window, i, j)];
   if (stage >= s->deepest) s->deepest = stage + 1;
   if (stage >= 0) return TSL_OK;
@@ -138,7 +142,7 @@ static tsl_err search_top(searcher *s) {
   s->deepest = 0;
   s->eval.i = top.i;
   s->eval.j = top.j;
-  const tsl_err err = read_tables(&s->eval, visit_stage, s);
+  const tsl_err err = read_values(&s->eval, visit_stage, s);
   if (err == TSL_ERR_STOPPED && s->pending) return TSL_OK;
   if (err != TSL_OK) return err;
   s->stage[dp_graph_place(s->window, top.i, top.j)] = s->deepest;
@@ -189,19 +193,19 @@ done:
 typedef struct filler {
   const dp_patch *window;
   const dp_eval *eval;
-  int64_t tables;
+  int32_t in_cell; /**< lang_values */
   lang_kind kind;
   dp_value poison;
-  dp_value *values; /**< [cells][tables] */
+  dp_value *values; /**< [cells][in_cell] */
   uint8_t *known;   /**< [cells] */
 } filler;
 
 static tsl_err read_poisoned(void *self, const lang_expr *x, int32_t node, int64_t i, int64_t j,
-                             dp_value *out) {
+                             int32_t value, dp_value *out) {
   const filler *f = self;
-  const int32_t table = x->nodes[node].ref;
+  (void)x, (void)node;
   if (!is_inside(f->window, i, j)) {
-    const int64_t made_up = (i % 5 + 2 * (j % 3) + table) % 4;
+    const int64_t made_up = (i % 5 + 2 * (j % 3) + value) % 4;
     if (f->kind == LANG_REAL)
       out->real = (double)made_up;
     else
@@ -209,16 +213,16 @@ static tsl_err read_poisoned(void *self, const lang_expr *x, int32_t node, int64
     return TSL_OK;
   }
   const int64_t at = dp_graph_place(f->window, i, j);
-  const bool known = f->known[at] != 0 || is_before(f->eval, x, node, i, j);
-  *out = known ? f->values[at * f->tables + table] : f->poison;
+  const bool known = f->known[at] != 0 || is_before(f->eval, i, j, value);
+  *out = known ? f->values[at * f->in_cell + value] : f->poison;
   return TSL_OK;
 }
 
 /** A cell that fails fails again when the engines run; here it counts as 0 of its own. */
 static void fill_cell(filler *f, dp_eval *e, int64_t i, int64_t j) {
-  dp_value *values = &f->values[dp_graph_place(f->window, i, j) * f->tables];
-  for (e->table = 0; e->table < f->tables; e->table++)
-    if (dp_eval_cell(e, &values[e->table]) != TSL_OK) values[e->table] = (dp_value){0};
+  dp_value *values = &f->values[dp_graph_place(f->window, i, j) * f->in_cell];
+  for (e->value = 0; e->value < f->in_cell; e->value++)
+    if (dp_eval_cell(e, &values[e->value]) != TSL_OK) values[e->value] = (dp_value){0};
 }
 
 /** @return false when ranges are too long for a test */
@@ -259,16 +263,16 @@ static void set_poison(filler *f, int32_t type, int sign) {
 
 /** The cell has different values. */
 static tsl_err fail_poisoned(const dp_recurrence *r, dp_pattern pattern, int64_t i, int64_t j,
-                             int32_t table) {
+                             int32_t value) {
   tsl_err err = TSL_OK;
+  char text[64];
   const lang_expr *expr = NULL;
   int32_t rule = -1;
-  dp_eval e = {.recurrence = r, .i = i, .j = j, .table = table, .work = DP_LOOK_WORK};
+  dp_eval e = {.recurrence = r, .i = i, .j = j, .value = value, .work = DP_LOOK_WORK};
   TSL_TRY(dp_eval_rule(&e, &rule, &expr));
-  err = lang_expr_fail(TSL_ERR_INPUT, expr, __FILE__, __LINE__,
-                       "%s[%lld][%lld] depends on a cell that %s computes later",
-                       r->equation.names.tables[table].name, (long long)i, (long long)j,
-                       dp_pattern_words[pattern]);
+  err = lang_expr_fail(
+      TSL_ERR_INPUT, expr, __FILE__, __LINE__, "%s depends on a cell that %s computes later",
+      dp_value_text(&r->equation.names, i, j, value, text, sizeof text), dp_pattern_words[pattern]);
 done:
   return err;
 }
@@ -276,8 +280,8 @@ done:
 tsl_err dp_depend_poison(const dp_recurrence *r, const dp_patch *w, dp_pattern pattern) {
   tsl_err err = TSL_OK;
   const lang_table *t = &r->equation.names.tables[0];
-  filler f = {.window = w, .tables = r->equation.names.n_tables};
-  const int64_t n_values = count(w) * f.tables, columns = w->j1 - w->j0;
+  filler f = {.window = w, .in_cell = lang_values(&r->equation.names)};
+  const int64_t n_values = count(w) * f.in_cell, columns = w->j1 - w->j0;
   dp_value *values[2] = {NULL, NULL};
   void *memory = NULL;
   TSL_TRY(tsl_alloc(count(w), 1, "poison test", &memory));
@@ -289,10 +293,10 @@ tsl_err dp_depend_poison(const dp_recurrence *r, const dp_patch *w, dp_pattern p
     if (!dp_graph_fill(&f, r, pattern)) goto done;
   }
   for (int64_t v = 0; v < n_values; v++) {
-    const int64_t c = v / f.tables;
+    const int64_t c = v / f.in_cell;
     if (memcmp(&values[0][v], &values[1][v], sizeof values[0][v]) != 0)
       TSL_TRY(fail_poisoned(r, pattern, w->i0 + c / columns, w->j0 + c % columns,
-                            (int32_t)(v % f.tables)));
+                            (int32_t)(v % f.in_cell)));
   }
 done:
   TSL_FREE_ALL(f.known, values[0], values[1]);

@@ -9,9 +9,10 @@ typedef struct corner {
   int64_t rows, cols;
 } corner;
 
-static tsl_err note_read(void *self, const lang_expr *expr, int32_t node, int64_t i, int64_t j) {
+static tsl_err note_read(void *self, const lang_expr *expr, int32_t node, int64_t i, int64_t j,
+                         int32_t value) {
   corner *c = self;
-  (void)expr, (void)node;
+  (void)expr, (void)node, (void)value;
   c->rows = tsl_max(c->rows, i + 1);
   c->cols = tsl_max(c->cols, j + 1);
   return TSL_OK;

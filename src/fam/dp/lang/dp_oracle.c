@@ -23,10 +23,10 @@ tsl_err dp_oracle_create(const dp_recurrence *recurrence, dp_oracle *grid) {
   *grid = (dp_oracle){.recurrence = recurrence,
                       .rows = recurrence->equation.names.tables[0].rows,
                       .cols = recurrence->equation.names.tables[0].cols,
-                      .tables = recurrence->equation.names.n_tables,
+                      .in_cell = lang_values(&recurrence->equation.names),
                       .work = DP_WORK_MAX};
   /* the product was checked when the recurrence was created */
-  const int64_t cells = grid->rows * grid->cols * grid->tables;
+  const int64_t cells = grid->rows * grid->cols * grid->in_cell;
   if (cells > DP_ORACLE_MAX)
     TSL_FAIL(TSL_ERR_INPUT, "%lld x %lld cells are too many for the interpreter",
              (long long)grid->rows, (long long)grid->cols);
@@ -50,28 +50,28 @@ void dp_oracle_clear(dp_oracle *grid) {
 enum { UNKNOWN, OPEN, KNOWN };
 
 /** Place of a cell in the grid's arrays. */
-static int64_t place_of(const dp_oracle *grid, int64_t i, int64_t j, int32_t table) {
-  return (i * grid->cols + j) * grid->tables + table;
+static int64_t place_of(const dp_oracle *grid, int64_t i, int64_t j, int32_t value) {
+  return (i * grid->cols + j) * grid->in_cell + value;
 }
 
 static int64_t places(const dp_oracle *grid) {
-  return grid->rows * grid->cols * grid->tables;
+  return grid->rows * grid->cols * grid->in_cell;
 }
 
 typedef struct cell {
   int64_t i, j;
-  int32_t table;
+  int32_t value;
 } cell;
 
 static cell cell_of(const dp_oracle *grid, int64_t place) {
-  const int64_t c = place / grid->tables;
-  return (cell){c / grid->cols, c % grid->cols, (int32_t)(place % grid->tables)};
+  const int64_t c = place / grid->in_cell;
+  return (cell){c / grid->cols, c % grid->cols, (int32_t)(place % grid->in_cell)};
 }
 
 /** Cells being computed, each waiting for the next. */
 typedef struct filler {
   dp_oracle *grid;
-  cell *stack; /**< [rows * cols * tables + 1] */
+  cell *stack; /**< [rows * cols * in_cell + 1] */
   int64_t n;
   bool pending; /**< the evaluation stopped for the cell on top */
 } filler;
@@ -80,9 +80,9 @@ static tsl_err fail_cycle(const filler *f, cell again) {
   char text[512];
   size_t used = 0;
   int64_t first = f->n - 1;
-  const lang_table *tables = table_of(f->grid);
+  char name[64];
   while (f->stack[first].i != again.i || f->stack[first].j != again.j ||
-         f->stack[first].table != again.table)
+         f->stack[first].value != again.value)
     first--;
   text[0] = '\0';
   for (int64_t c = first; c <= f->n && used + 96 < sizeof text; c++) {
@@ -91,22 +91,22 @@ static tsl_err fail_cycle(const filler *f, cell again) {
       c = f->n - 1;
     }
     const cell at = c < f->n ? f->stack[c] : again;
-    used += (size_t)snprintf(text + used, sizeof text - used, "%s%s[%lld][%lld]",
-                             c == first ? "" : " -> ", tables[at.table].name, (long long)at.i,
-                             (long long)at.j);
+    used += (size_t)snprintf(text + used, sizeof text - used, "%s%s", c == first ? "" : " -> ",
+                             dp_value_text(&f->grid->recurrence->equation.names, at.i, at.j,
+                                           at.value, name, sizeof name));
   }
   return tsl_fail(TSL_ERR_INPUT, __FILE__, __LINE__, "the cells need each other: %s", text);
 }
 
 static tsl_err read_need(void *self, const lang_expr *expr, int32_t node, int64_t i, int64_t j,
-                         dp_value *out) {
+                         int32_t value, dp_value *out) {
   filler *f = self;
-  const int32_t table = expr->nodes[node].ref;
-  const int64_t at = place_of(f->grid, i, j, table);
+  const int64_t at = place_of(f->grid, i, j, value);
+  (void)expr, (void)node;
   *out = f->grid->values[at];
   if (f->grid->state[at] == KNOWN) return TSL_OK;
-  if (f->grid->state[at] == OPEN) return fail_cycle(f, (cell){i, j, table});
-  f->stack[f->n++] = (cell){i, j, table};
+  if (f->grid->state[at] == OPEN) return fail_cycle(f, (cell){i, j, value});
+  f->stack[f->n++] = (cell){i, j, value};
   f->pending = true;
   return TSL_ERR_STOPPED;
 }
@@ -114,13 +114,13 @@ static tsl_err read_need(void *self, const lang_expr *expr, int32_t node, int64_
 /** Compute the top cell, or put what it needs on top of it. */
 static tsl_err fill_top(filler *f, dp_eval *e) {
   const cell top = f->stack[f->n - 1];
-  const int64_t at = place_of(f->grid, top.i, top.j, top.table);
+  const int64_t at = place_of(f->grid, top.i, top.j, top.value);
   dp_value v = {0};
   f->grid->state[at] = OPEN;
   f->pending = false;
   e->i = top.i;
   e->j = top.j;
-  e->table = top.table;
+  e->value = top.value;
   const tsl_err err = dp_eval_cell(e, &v);
   if (err == TSL_ERR_STOPPED && f->pending) return TSL_OK;
   if (err != TSL_OK) return err;
@@ -157,17 +157,18 @@ typedef struct ordered {
 } ordered;
 
 static tsl_err read_order(void *self, const lang_expr *expr, int32_t node, int64_t i, int64_t j,
-                          dp_value *out) {
+                          int32_t value, dp_value *out) {
   tsl_err err = TSL_OK;
   const ordered *o = self;
-  const int32_t table = expr->nodes[node].ref;
-  const int64_t at = place_of(o->grid, i, j, table), di = i - o->eval->i, dj = j - o->eval->j;
+  char name[64];
+  const int64_t at = place_of(o->grid, i, j, value), di = i - o->eval->i, dj = j - o->eval->j;
   *out = o->grid->values[at];
   if ((o->grid->state[at] != KNOWN && (di != 0 || dj != 0)) ||
-      !dp_pattern_admits(o->pattern, di, dj, o->eval->table, table))
-    DP_EVAL_FAIL(o->eval, TSL_ERR_INPUT, expr, node, "%s[%lld][%lld] comes later; %s",
-                 table_of(o->grid)[table].name, (long long)i, (long long)j,
-                 dp_pattern_rule(o->pattern));
+      !dp_pattern_admits(o->pattern, di, dj, o->eval->value, value))
+    DP_EVAL_FAIL(
+        o->eval, TSL_ERR_INPUT, expr, node, "%s comes later; %s",
+        dp_value_text(&o->grid->recurrence->equation.names, i, j, value, name, sizeof name),
+        dp_pattern_rule(o->pattern));
 done:
   return err;
 }
@@ -177,8 +178,8 @@ static tsl_err fill_cell(dp_oracle *grid, dp_eval *e, int64_t i, int64_t j) {
   if (!lang_has_cell(table_of(grid), i, j)) goto done;
   e->i = i;
   e->j = j;
-  for (e->table = 0; e->table < grid->tables; e->table++)
-    TSL_TRY(dp_eval_cell(e, &grid->values[place_of(grid, i, j, e->table)]));
+  for (e->value = 0; e->value < grid->in_cell; e->value++)
+    TSL_TRY(dp_eval_cell(e, &grid->values[place_of(grid, i, j, e->value)]));
 done:
   return err;
 }
@@ -199,7 +200,7 @@ tsl_err dp_oracle_fill_order(dp_oracle *grid, dp_pattern pattern) {
     }
     for (int64_t l = 0; l < width; l++) { /* cells of a stage do not see each other */
       dp_pattern_cell(pattern, rows, cols, s, l, &i, &j);
-      memset(&grid->state[place_of(grid, i, j, 0)], KNOWN, (size_t)grid->tables);
+      memset(&grid->state[place_of(grid, i, j, 0)], KNOWN, (size_t)grid->in_cell);
     }
   }
 done:
@@ -209,9 +210,10 @@ done:
 /* -------------------------------------------------------------------- goal */
 
 tsl_err dp_oracle_read(void *self, const lang_expr *expr, int32_t node, int64_t i, int64_t j,
-                       dp_value *out) {
+                       int32_t value, dp_value *out) {
   const dp_oracle *grid = self;
-  *out = grid->values[place_of(grid, i, j, expr->nodes[node].ref)];
+  (void)expr, (void)node;
+  *out = grid->values[place_of(grid, i, j, value)];
   return TSL_OK;
 }
 
@@ -238,7 +240,7 @@ tsl_err dp_oracle_goal(const dp_oracle *grid, dp_value *value, int64_t *i, int64
     dp_eval e = eval_of(grid, dp_oracle_read, (void *)grid);
     return dp_evaluate(&e, &r->goal, r->goal.root, value);
   }
-  for (int64_t c = r->equation.goal_table; c < places(grid); c += grid->tables) {
+  for (int64_t c = r->equation.goal_table; c < places(grid); c += grid->in_cell) {
     const cell here = cell_of(grid, c);
     if (is_candidate(grid, here.i, here.j) &&
         (best < 0 || is_better(grid, grid->values[best], grid->values[c])))

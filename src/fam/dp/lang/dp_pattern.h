@@ -55,7 +55,7 @@ const char *dp_pattern_rule(dp_pattern pattern);
 /** May a cell read the cell di rows below and dj columns to the right of it? */
 bool dp_pattern_allows(dp_pattern pattern, int64_t di, int64_t dj);
 
-/** The same of tables that are computed together: cell (i, j) of table `to` by that of `from`. */
+/** The same of values that are computed together: value `to` of a cell by value `from`. */
 static inline bool dp_pattern_admits(dp_pattern pattern, int64_t di, int64_t dj, int32_t from,
                                      int32_t to) {
   return di == 0 && dj == 0 ? to < from : dp_pattern_allows(pattern, di, dj);

@@ -14,13 +14,10 @@ static tsl_err visit_node(const visitor *v, const lang_expr *x, int32_t node);
 
 static tsl_err visit_table(const visitor *v, const lang_expr *x, int32_t node) {
   tsl_err err = TSL_OK;
-  const lang_table *t = &v->eval->recurrence->equation.names.tables[x->nodes[node].ref];
-  dp_value i = {0}, j = {0};
-  TSL_TRY(dp_evaluate(v->eval, x, lang_child(x, node, 0), &i));
-  TSL_TRY(dp_evaluate(v->eval, x, lang_child(x, node, 1), &j));
-  if (!lang_has_cell(t, i.whole, j.whole))
-    TSL_TRY(dp_eval_outside(v->eval, x, node, i.whole, j.whole));
-  TSL_TRY(v->visit(v->self, x, node, i.whole, j.whole));
+  int64_t i = 0, j = 0;
+  int32_t value = 0;
+  TSL_TRY(dp_eval_place(v->eval, x, node, &i, &j, &value));
+  TSL_TRY(v->visit(v->self, x, node, i, j, value));
 done:
   return err;
 }
@@ -124,6 +121,8 @@ static tsl_err list_table(lister *l, const lang_expr *x, int32_t node) {
   r->from = dp_recurrence_table(l->bounds.recurrence, l->rule);
   r->di = dp_bounds_offset(&l->bounds, x, lang_child(x, node, 0), LANG_OP_I);
   r->dj = dp_bounds_offset(&l->bounds, x, lang_child(x, node, 1), LANG_OP_J);
+  if (lang_child(x, node, 2) >= 0)
+    r->dk = dp_bounds_offset(&l->bounds, x, lang_child(x, node, 2), LANG_OP_K);
   return TSL_OK;
 }
 
@@ -203,7 +202,8 @@ static bool is_zero(dp_span s) {
 }
 
 bool dp_reference_same(const dp_reference *r) {
-  return is_zero(r->di) && is_zero(r->dj) && r->expr->nodes[r->node].ref < r->from;
+  const bool before = r->expr->nodes[r->node].ref < r->from;
+  return is_zero(r->di) && is_zero(r->dj) && r->dk.hi <= (before ? 0 : -1);
 }
 
 bool dp_reference_proved(const dp_reference *r, dp_pattern pattern) {

@@ -89,6 +89,12 @@ tsl_err dp_equation_goal(dp_equation *equation, const char *text) {
     const bool named = n > 1 && strcmp(words[1], "over") != 0;
     equation->goal = (int32_t)goal_of(words + 1 + named, n - 1 - named);
     equation->maximum = maximum;
+    if (equation->goal != DP_GOAL_EXPR && equation->names.tables[0].depth > 0)
+      TSL_FAIL(
+          TSL_ERR_INPUT,
+          "with `depth` a goal names the k of each cell, as in %s(n = 0 .. %lld : M[0][0][n]); "
+          "`over` does not",
+          words[0], (long long)equation->names.tables[0].depth - 1);
     if (equation->goal != DP_GOAL_EXPR) TSL_TRY(find_goal_table(equation, named ? words[1] : NULL));
   }
   TSL_TRY(dp_equation_add(equation, text, &equation->goal_at));
@@ -131,14 +137,17 @@ void dp_array_limits(lang_array *array, const void *data) {
 static tsl_err check_table(const lang_table *table) {
   tsl_err err = TSL_OK;
   int64_t cells = 0, bytes = 0;
+  const int64_t layers = table->depth > 0 ? table->depth : 1;
   if (table->type != TSL_I16 && table->type != TSL_I32 && table->type != TSL_I64 &&
       table->type != TSL_F32 && table->type != TSL_F64)
     TSL_FAIL(TSL_ERR_INTERNAL, "table '%s': type %d", table->name, (int)table->type);
   if (table->rows < 0 || table->cols < 0)
     TSL_FAIL(TSL_ERR_INPUT, "table '%s': %lld rows, %lld columns: a size is negative", table->name,
              (long long)table->rows, (long long)table->cols);
+  if (table->depth < 0 || table->depth > LANG_VALUES_MAX / LANG_TABLES_MAX)
+    TSL_FAIL(TSL_ERR_INPUT, "table '%s': a depth of %lld", table->name, (long long)table->depth);
   if (!tsl_mul_i64(table->rows, table->cols, &cells) ||
-      !tsl_mul_i64(cells, 16 * LANG_TABLES_MAX, &bytes))
+      !tsl_mul_i64(cells, 16 * LANG_TABLES_MAX * layers, &bytes))
     TSL_FAIL(TSL_ERR_INPUT, "table '%s': %lld x %lld cells overflow 64-bit counts", table->name,
              (long long)table->rows, (long long)table->cols);
 done:
@@ -148,9 +157,10 @@ done:
 /** Tables of one order are of one shape. */
 static tsl_err check_alike(const lang_table *a, const lang_table *b) {
   tsl_err err = TSL_OK;
-  if (a->type != b->type || a->cells != b->cells || a->rows != b->rows || a->cols != b->cols)
-    TSL_FAIL(TSL_ERR_INPUT, "tables '%s' and '%s' differ in rows, cols, cells or type", a->name,
-             b->name);
+  if (a->type != b->type || a->cells != b->cells || a->rows != b->rows || a->cols != b->cols ||
+      a->depth != b->depth)
+    TSL_FAIL(TSL_ERR_INPUT, "tables '%s' and '%s' differ in rows, cols, depth, cells or type",
+             a->name, b->name);
 done:
   return err;
 }

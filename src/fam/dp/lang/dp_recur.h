@@ -5,10 +5,11 @@
  * dp_equation is plain data that travels between ranks; dp_recurrence is the parsed form, made on
  * each of them from the same equation and therefore the same everywhere.
  *
- * There are one or several tables of the same rows, columns, cells and type. Cell (i, j) of all of
- * them is computed at one time, table after table: a cell may read (i, j) itself of the tables
- * before its own. Its value is that of the table's first boundary rule whose condition holds, else
- * of its `cell`.
+ * There are one or several tables of the same rows, columns, depth, cells and type. Cell (i, j) of
+ * all of them is computed at one time, layer k after layer and table after table in each: a value
+ * may read those of the same cell that come before it. A value's number is k * n_tables + table
+ * (lang_values). It is given by the table's first boundary rule whose condition holds, else by its
+ * `cell`.
  */
 #ifndef TSL_FAM_DP_RECUR_H
 #define TSL_FAM_DP_RECUR_H

@@ -15,7 +15,7 @@ typedef struct tracer {
 } tracer;
 
 static tsl_err add_step(tracer *t, int32_t reference, int64_t to_i, int64_t to_j,
-                        int32_t to_table) {
+                        int32_t to_value) {
   tsl_err err = TSL_OK;
   dp_links *s = t->steps;
   TSL_TRY(tsl_grow((void **)&s->list, s->n, 1, &s->room, sizeof *s->list, "recovery"));
@@ -23,8 +23,8 @@ static tsl_err add_step(tracer *t, int32_t reference, int64_t to_i, int64_t to_j
                               .j = t->eval.j,
                               .to_i = to_i,
                               .to_j = to_j,
-                              .table = t->eval.table,
-                              .to_table = to_table,
+                              .value = t->eval.value,
+                              .to_value = to_value,
                               .rule = t->rule,
                               .reference = reference,
                               .k = t->eval.n_k > 0 ? t->eval.k[t->eval.n_k - 1] : -1};
@@ -36,10 +36,10 @@ static tsl_err trace(tracer *t, const lang_expr *x, int32_t node);
 
 static tsl_err trace_table(tracer *t, const lang_expr *x, int32_t node) {
   tsl_err err = TSL_OK;
-  dp_value i = {0}, j = {0};
-  TSL_TRY(dp_evaluate(&t->eval, x, lang_child(x, node, 0), &i));
-  TSL_TRY(dp_evaluate(&t->eval, x, lang_child(x, node, 1), &j));
-  TSL_TRY(add_step(t, x->nodes[node].dim, i.whole, j.whole, x->nodes[node].ref));
+  int64_t i = 0, j = 0;
+  int32_t value = 0;
+  TSL_TRY(dp_eval_place(&t->eval, x, node, &i, &j, &value));
+  TSL_TRY(add_step(t, x->nodes[node].dim, i, j, value));
 done:
   return err;
 }
@@ -136,8 +136,8 @@ done:
   return err;
 }
 
-static int64_t place_of(const dp_oracle *grid, int64_t i, int64_t j, int32_t table) {
-  return (i * grid->cols + j) * grid->tables + table;
+static int64_t place_of(const dp_oracle *grid, int64_t i, int64_t j, int32_t value) {
+  return (i * grid->cols + j) * grid->in_cell + value;
 }
 
 /** Links of one expression, then its cells to follow: the first link's on top. */
@@ -147,7 +147,7 @@ static tsl_err trace_expr(tracer *t, const lang_expr *x) {
   TSL_TRY(trace_links(t, x));
   for (int64_t s = t->steps->n - 1; s >= first; s--) {
     const dp_link *step = &t->steps->list[s];
-    const int64_t at = place_of(t->grid, step->to_i, step->to_j, step->to_table);
+    const int64_t at = place_of(t->grid, step->to_i, step->to_j, step->to_value);
     if (step->to_i < 0 || t->seen[at] != 0) continue;
     t->seen[at] = 1;
     t->open[t->n_open++] = at;
@@ -190,9 +190,9 @@ static tsl_err trace_all(tracer *t) {
   TSL_TRY(trace_goal(t));
   while (t->n_open > 0) {
     const int64_t at = t->open[--t->n_open];
-    t->eval.i = at / t->grid->tables / t->grid->cols;
-    t->eval.j = at / t->grid->tables % t->grid->cols;
-    t->eval.table = (int32_t)(at % t->grid->tables);
+    t->eval.i = at / t->grid->in_cell / t->grid->cols;
+    t->eval.j = at / t->grid->in_cell % t->grid->cols;
+    t->eval.value = (int32_t)(at % t->grid->in_cell);
     TSL_TRY(dp_eval_rule(&t->eval, &t->rule, &expr));
     TSL_TRY(trace_expr(t, expr));
   }
@@ -211,7 +211,7 @@ tsl_err dp_oracle_trace(const dp_oracle *grid, dp_links *steps) {
                      .read = dp_oracle_read,
                      .self = (void *)grid,
                      .work = grid->work};
-  const int64_t cells = grid->rows * grid->cols * grid->tables;
+  const int64_t cells = grid->rows * grid->cols * grid->in_cell;
   TSL_TRY(tsl_alloc(cells + 1, sizeof *t.open, "recovery", &memory));
   t.open = memory;
   TSL_TRY(tsl_alloc(cells + 1, 1, "recovery", &memory));
