@@ -137,8 +137,8 @@ static bool never(const tsl_worker *w) {
 }
 
 enum { WIDTH = 40 }; /* units that a wide device computes at once */
-static int64_t wide(const tsl_worker *w, int kind, int n_ranks) {
-  (void)w, (void)n_ranks;
+static int64_t wide(const tsl_worker *w, int kind) {
+  (void)w;
   return kind == 0 ? WIDTH : 1;
 }
 

@@ -191,7 +191,7 @@ static void take_core(tsl_problem *problem, tri_graph *g) {
     component[i] = active[i] ? (int32_t)i : TRI_NO_COMPONENT;
     g->core += active[i];
   }
-  unite_core(g, p->n, tri_graph_data(problem, "links"), component);
+  unite_core(g, p->n, tsl_problem_data(problem, "links"), component);
   tri_graph_touch(problem, "component");
   tri_graph_touch(problem, "active");
   set_stage(problem, TRI_STAGE_LINK);

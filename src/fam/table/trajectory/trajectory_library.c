@@ -1,7 +1,7 @@
 /* Frames through the C interface of libchemfiles (Fraux and others, chemfiles.org), 0.10. */
-#include "file_name.h"
 #include "trajectory.h"
 
+#include "file_name.h"
 #include "table_read.h"
 
 #include <dlfcn.h>
