@@ -3,6 +3,7 @@
 
 #include "lang_objects.h"
 
+#include <math.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -173,4 +174,18 @@ int64_t lang_pick(uint64_t k, int64_t n) {
   z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
   z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
   return (int64_t)((z ^ z >> 31) % (uint64_t)n);
+}
+
+bool lang_slopes_differ(lang_slopes *s, double by_differences, double given) {
+  const double tolerance = 1e-3, size = fmax(fabs(by_differences), fabs(given));
+  if (!isfinite(by_differences) || !isfinite(given) || size == 0) return false;
+  s->compared++;
+  if (fabs(by_differences - given) <= tolerance * size) return false;
+  s->differ++;
+  s->by_differences = by_differences, s->given = given;
+  return true;
+}
+
+bool lang_slopes_wrong(const lang_slopes *s) {
+  return 2 * s->differ > s->compared;
 }

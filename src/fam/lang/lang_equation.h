@@ -73,5 +73,18 @@ void lang_fields_constants(const tsl_problem *problem, double constants[LANG_CON
 /** The k-th of whole numbers below n that are the same in every run, to look at some pairs. */
 int64_t lang_pick(uint64_t k, int64_t n);
 
+/** A deck's derivatives beside those by differences of its value. */
+typedef struct lang_slopes {
+  int64_t compared, differ;
+  double by_differences, given; /**< of the last that differs */
+} lang_slopes;
+
+/** Compare one more by 1e-3; what is not finite, or 0 in both, does not count.
+ *  @return does it differ? */
+bool lang_slopes_differ(lang_slopes *slopes, double by_differences, double given);
+
+/** Are the deck's wrong? A kink or a jump makes few differ: most must. */
+bool lang_slopes_wrong(const lang_slopes *slopes);
+
 TSL_C_END
 #endif

@@ -105,30 +105,25 @@ done:
   return err;
 }
 
-/** A kink or a jump makes few pairs differ: most must. */
 tsl_err tri_equation_slope(const tsl_deck *deck, const tri_equation *e,
                            const tsl_problem *problem) {
-  const double tolerance = 1e-3;
   tsl_err err = TSL_OK;
   const tri_params *p = tri_params_of(problem);
-  int64_t differ = 0, all = 0;
-  double v[2], shown[2] = {0};
+  lang_slopes slopes = {0};
+  double v[2];
   place worst = {0};
   for (uint64_t n = 0; n < PAIRS / 4 && p->n > 1; n++) {
     place at = {.i = lang_pick(2 * n, p->n), .component = (int64_t)n % p->d, .moved = -1};
     at.j = (at.i + 1 + lang_pick(2 * n + 1, p->n - 1)) % p->n;
     TSL_TRY(compare_slopes(deck, e, problem, at, v));
-    if (!isfinite(v[0]) || !isfinite(v[1]) || (v[0] == 0 && v[1] == 0)) continue;
-    all++;
-    if (fabs(v[0] - v[1]) <= tolerance * fmax(fabs(v[0]), fabs(v[1]))) continue;
-    differ++, worst = at, shown[0] = v[0], shown[1] = v[1];
+    if (lang_slopes_differ(&slopes, v[0], v[1])) worst = at;
   }
-  if (2 * differ > all)
+  if (lang_slopes_wrong(&slopes))
     TSL_DECK_FAIL(deck, "tri.function.gradient",
                   "it is not the value's derivative: of points (%lld, %lld), k = %lld, it is %.6g, "
                   "by differences %.6g",
-                  (long long)worst.i, (long long)worst.j, (long long)worst.component, shown[1],
-                  shown[0]);
+                  (long long)worst.i, (long long)worst.j, (long long)worst.component, slopes.given,
+                  slopes.by_differences);
 done:
   return err;
 }

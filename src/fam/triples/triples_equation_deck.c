@@ -165,28 +165,24 @@ done:
   return err;
 }
 
-/** A kink or a jump makes few triples differ: most must. */
 tsl_err triples_equation_slope(const tsl_deck *deck, const triples_equation *e,
                                const tsl_problem *problem) {
-  const double tolerance = 1e-3;
   tsl_err err = TSL_OK;
   const int64_t n = triples_params_of(problem)->n;
-  int64_t differ = 0, all = 0, at[3], worst[3] = {0};
-  double v[2], shown[2] = {0};
+  lang_slopes slopes = {0};
+  int64_t at[3], worst[3] = {0};
+  double v[2];
   for (uint64_t t = 0; t < TRIPLES && n > 2; t++) {
     pick_triple(t, n, at);
     TSL_TRY(compare_slopes(deck, e, problem, at, v));
-    if (!isfinite(v[0]) || !isfinite(v[1]) || (v[0] == 0 && v[1] == 0)) continue;
-    all++;
-    if (fabs(v[0] - v[1]) <= tolerance * fmax(fabs(v[0]), fabs(v[1]))) continue;
-    differ++, memcpy(worst, at, sizeof at), memcpy(shown, v, sizeof v);
+    if (lang_slopes_differ(&slopes, v[0], v[1])) memcpy(worst, at, sizeof at);
   }
-  if (2 * differ > all)
+  if (lang_slopes_wrong(&slopes))
     TSL_DECK_FAIL(deck, "triples.function.gradient",
                   "it is not the value's derivative by r_ij: of points (%lld, %lld, %lld) it is "
                   "%.6g, by differences %.6g",
-                  (long long)worst[0], (long long)worst[1], (long long)worst[2], shown[1],
-                  shown[0]);
+                  (long long)worst[0], (long long)worst[1], (long long)worst[2], slopes.given,
+                  slopes.by_differences);
 done:
   return err;
 }
