@@ -211,13 +211,13 @@ def text_of(out):
     """The header."""
     lines = [f"/* Written by tools/xc_reference.py with PySCF {pyscf.__version__}: atomic units.",
              " * Digests are sums of cos(0.37 i + 0.71 j + 1.13 k + 1.61 l) times element ijkl. */",
-             "#ifndef TSL_TESTS_XC_REFERENCE_H", "#define TSL_TESTS_XC_REFERENCE_H", ""]
+             "#pragma once", ""]
     rows = [f'"{row}\\n"' for row in MIXED.replace('"', '\\"').splitlines()]
     head = "static const char xc_mixed_basis[] = "
     lines += [head + rows[0]] + [" " * len(head) + row for row in rows[1:-1]]
     lines += [" " * len(head) + rows[-1] + ";", ""]
     lines += [f"#define XC_REF_{key.upper()} {value:.12f}" for key, value in out.items()]
-    return "\n".join(lines + ["", "#endif", ""])
+    return "\n".join(lines + [""])
 
 
 def main():

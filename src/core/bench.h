@@ -2,8 +2,7 @@
  * @file bench.h
  * Tables and measurements of a build: `tesela bench`.
  */
-#ifndef TSL_CORE_BENCH_H
-#define TSL_CORE_BENCH_H
+#pragma once
 
 #include "error.h"
 
@@ -18,4 +17,3 @@ typedef struct tsl_bench {
 } tsl_bench;
 
 TSL_C_END
-#endif

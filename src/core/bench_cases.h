@@ -3,8 +3,7 @@
  * What `tesela bench dp-paper` runs: problems whose optimum a plain program, an equation of a deck
  * and an engine find.
  */
-#ifndef TSL_CORE_BENCH_CASES_H
-#define TSL_CORE_BENCH_CASES_H
+#pragma once
 
 #include "contract.h"
 
@@ -40,5 +39,3 @@ typedef struct tsl_paper_case {
 extern const tsl_paper_case tsl_paper_cases[];
 
 TSL_C_END
-
-#endif

@@ -2,8 +2,7 @@
  * @file clock.h
  * The clock of everything that is measured or limited.
  */
-#ifndef TSL_CORE_CLOCK_H
-#define TSL_CORE_CLOCK_H
+#pragma once
 
 #include "error.h"
 
@@ -16,5 +15,3 @@ double tsl_now(void);
 double tsl_program_start(void);
 
 TSL_C_END
-
-#endif

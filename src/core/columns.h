@@ -2,8 +2,7 @@
  * @file columns.h
  * How rows of a struct stand in a table of the output: for who writes it and for who reads it.
  */
-#ifndef TSL_CORE_COLUMNS_H
-#define TSL_CORE_COLUMNS_H
+#pragma once
 
 #include "contract.h"
 
@@ -24,5 +23,3 @@ typedef struct tsl_column {
   { name, "", offsetof(row, member), 0, sizeof(((row *)0)->member) }
 #define TSL_NO_COLUMN \
   { NULL, NULL, 0, 0, 0 }
-
-#endif

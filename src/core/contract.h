@@ -12,8 +12,7 @@
  *
  * Members are marked REQUIRED, or OPTIONAL with what happens when they are NULL.
  */
-#ifndef TSL_CORE_CONTRACT_H
-#define TSL_CORE_CONTRACT_H
+#pragma once
 
 #include "bench.h"
 #include "cursor.h"
@@ -432,4 +431,3 @@ const tsl_backend *tsl_backend_find(const tsl_platform *platform, const char *fa
 extern const tsl_family *const tsl_families[];
 
 TSL_C_END
-#endif

@@ -2,8 +2,7 @@
  * @file cursor.h
  * Where the recovery of a WAVE problem's solution stands (contract.h).
  */
-#ifndef TSL_CORE_CURSOR_H
-#define TSL_CORE_CURSOR_H
+#pragma once
 
 #include <stdint.h>
 
@@ -16,5 +15,3 @@ typedef struct tsl_cursor {
   int64_t lane;  /**< whose owner goes on; -1: the traceback is over */
   int64_t at[7]; /**< meaning known to the family and its backends only */
 } tsl_cursor;
-
-#endif

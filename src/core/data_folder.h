@@ -2,8 +2,7 @@
  * @file data_folder.h
  * Where the data that come with tesela are: basis sets, score matrices.
  */
-#ifndef TSL_CORE_DATA_FOLDER_H
-#define TSL_CORE_DATA_FOLDER_H
+#pragma once
 
 #include "error.h"
 
@@ -22,5 +21,3 @@ enum { TSL_DATA_FOLDER = 4096 /**< bytes of a folder's name, with its end */ };
 tsl_err tsl_data_folder(const char *name, const char *source, char folder[TSL_DATA_FOLDER]);
 
 TSL_C_END
-
-#endif

@@ -7,8 +7,7 @@
  * (`tesela run --help FAMILY`) and docs/families. Errors read
  *     stars.yaml:7: unknown key 'functon' in 'tri'; did you mean 'function'?
  */
-#ifndef TSL_CORE_DECK_H
-#define TSL_CORE_DECK_H
+#pragma once
 
 #include "error.h"
 
@@ -155,4 +154,3 @@ tsl_err tsl_deck_resolved(const tsl_deck *deck, char **text);
 const char *tsl_nearest_word(const char *word, const char *const *words);
 
 TSL_C_END
-#endif

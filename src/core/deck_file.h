@@ -2,8 +2,7 @@
  * @file deck_file.h
  * Files of YAML that are read and bound as decks are and that have other sections.
  */
-#ifndef TSL_CORE_DECK_FILE_H
-#define TSL_CORE_DECK_FILE_H
+#pragma once
 
 #include "deck.h"
 
@@ -16,4 +15,3 @@ TSL_C_BEGIN
 tsl_err tsl_deck_sections(const tsl_deck *deck, const char *const *sections);
 
 TSL_C_END
-#endif

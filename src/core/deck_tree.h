@@ -5,8 +5,7 @@
  *   bytes -> deck_yaml.c (tree) -> deck_set.c (overrides) -> deck_bind.c (checked tree with
  *   defaults) -> deck_yaml.c (YAML again) -> deck_load.c (libcyaml fills the caller's struct)
  */
-#ifndef TSL_CORE_DECK_TREE_H
-#define TSL_CORE_DECK_TREE_H
+#pragma once
 
 #include "deck.h"
 #include "memory.h"
@@ -127,5 +126,3 @@ tsl_err tsl_schema_create(tsl_deck *deck, const char *section, const tsl_key *ke
 tsl_err tsl_bound_load(tsl_deck *deck, tsl_bound *bound);
 /** Free bound->data with all texts and lists. */
 void tsl_bound_clear(tsl_bound *bound);
-
-#endif

@@ -6,8 +6,7 @@
  * label `done:` that frees what it owns and returns err. TSL_FAIL starts a message,
  * TSL_TRY passes it up and notes the place. Messages say what, where and what to do.
  */
-#ifndef TSL_CORE_ERROR_H
-#define TSL_CORE_ERROR_H
+#pragma once
 
 #include <stdarg.h>
 #include <stddef.h>
@@ -99,4 +98,3 @@ tsl_err tsl_err_restore(const tsl_err_copy *copy);
   } while (0)
 
 TSL_C_END
-#endif

@@ -2,8 +2,7 @@
  * @file field.h
  * The arrays of a problem: their types, what is done with them, and their memory.
  */
-#ifndef TSL_CORE_FIELD_H
-#define TSL_CORE_FIELD_H
+#pragma once
 
 #include "memory.h"
 
@@ -101,4 +100,3 @@ static inline void tsl_real_put(int32_t type, void *data, int64_t i, double valu
 }
 
 TSL_C_END
-#endif

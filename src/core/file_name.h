@@ -2,8 +2,7 @@
  * @file file_name.h
  * Names of files.
  */
-#ifndef TSL_CORE_FILE_NAME_H
-#define TSL_CORE_FILE_NAME_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -24,5 +23,4 @@ bool tsl_may_replace(const char *file, const char *text, size_t n);
 
 #ifdef __cplusplus
 }
-#endif
 #endif

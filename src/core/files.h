@@ -6,8 +6,7 @@
  * a file. Whoever writes a file names it before anything is computed. One list for the process,
  * kept by rank 0, used by one thread.
  */
-#ifndef TSL_CORE_FILES_H
-#define TSL_CORE_FILES_H
+#pragma once
 
 #include "deck.h"
 
@@ -68,4 +67,3 @@ bool tsl_files_lose(const char *key, tsl_err err);
 const char *tsl_files_lost(int n);
 
 TSL_C_END
-#endif

@@ -7,8 +7,7 @@
  * the project is built with -ffp-contract=off and --fmad=false, so a*b+c rounds twice
  * on both; write tsl_fma_* where one rounding is wanted. Then CPU and GPU agree bit for bit.
  */
-#ifndef TSL_CORE_FN_H
-#define TSL_CORE_FN_H
+#pragma once
 
 #include <math.h>
 
@@ -39,6 +38,4 @@
 #define TSL_LEVELS __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
 #else
 #define TSL_LEVELS
-#endif
-
 #endif

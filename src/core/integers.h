@@ -2,8 +2,7 @@
  * @file integers.h
  * The smaller and the larger of two integers, their order, and quotients rounded up. Host only.
  */
-#ifndef TSL_CORE_INTEGERS_H
-#define TSL_CORE_INTEGERS_H
+#pragma once
 
 #include <stdint.h>
 
@@ -25,5 +24,3 @@ static inline int tsl_ascending(const void *a, const void *b) {
 static inline int64_t tsl_divide_up(int64_t a, int64_t b) {
   return a / b + (a % b > 0);
 }
-
-#endif

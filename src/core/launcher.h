@@ -2,10 +2,7 @@
  * @file launcher.h
  * What mpirun, srun and the like say of a process before MPI begins.
  */
-#ifndef TSL_CORE_LAUNCHER_H
-#define TSL_CORE_LAUNCHER_H
+#pragma once
 
 /** This process's rank (OMPI_COMM_WORLD_RANK, PMIX_RANK, PMI_RANK, SLURM_PROCID); 0 without one. */
 long tsl_launcher_rank(void);
-
-#endif

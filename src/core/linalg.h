@@ -15,8 +15,7 @@
  * The runtime opens the device's table for the thread that calls the family; without it, and for
  * all other threads, there is none, and callers use what the host has.
  */
-#ifndef TSL_CORE_LINALG_H
-#define TSL_CORE_LINALG_H
+#pragma once
 
 #include "error.h"
 
@@ -87,4 +86,3 @@ void tsl_linalg_close(void);
 const tsl_linalg *tsl_linalg_used(void);
 
 TSL_C_END
-#endif

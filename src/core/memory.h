@@ -2,8 +2,7 @@
  * @file memory.h
  * Checked sizes and aligned host memory.
  */
-#ifndef TSL_CORE_MEMORY_H
-#define TSL_CORE_MEMORY_H
+#pragma once
 
 #include "error.h"
 
@@ -60,4 +59,3 @@ char *tsl_limits_text(char text[200]);
 char *tsl_bytes_text(double bytes, char text[24]);
 
 TSL_C_END
-#endif

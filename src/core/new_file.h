@@ -2,8 +2,7 @@
  * @file new_file.h
  * Files that are written whole: nobody sees half of one, and none goes through a link.
  */
-#ifndef TSL_CORE_NEW_FILE_H
-#define TSL_CORE_NEW_FILE_H
+#pragma once
 
 #include "error.h"
 
@@ -48,4 +47,3 @@ tsl_err tsl_new_table_check(const char *what, const char *path);
 tsl_err tsl_new_table_close(const char *what, const char *path, FILE **stream, tsl_err err);
 
 TSL_C_END
-#endif

@@ -7,8 +7,7 @@
  * items and the grain alone: when each writes what is its own, the result is the same bits for any
  * number of threads. Sums over ranges are the caller's, in an order of its own.
  */
-#ifndef TSL_CORE_PARALLEL_H
-#define TSL_CORE_PARALLEL_H
+#pragma once
 
 #include "error.h"
 
@@ -55,4 +54,3 @@ void tsl_parallel_inherit(void (*start)(int n), int n);
 tsl_err tsl_parallel(int64_t n, int64_t grain, tsl_parallel_body body, void *context);
 
 TSL_C_END
-#endif

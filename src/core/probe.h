@@ -5,8 +5,7 @@
  * After the advice of the CUDA optimisation guide of the seeds: effective bandwidth decides, so a
  * figure says what a recommendation is worth on this very device.
  */
-#ifndef TSL_CORE_PROBE_H
-#define TSL_CORE_PROBE_H
+#pragma once
 
 #include "error.h"
 
@@ -53,4 +52,3 @@ tsl_err tsl_figures_add_time(tsl_figures *figures, const char *name, double valu
 void tsl_figures_note(tsl_figures *figures, const char *note);
 
 TSL_C_END
-#endif

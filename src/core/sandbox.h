@@ -12,8 +12,7 @@
  * begun before its own ones (POSIX.1-2017, fork: only async-signal-safe functions in the child of a
  * process with threads).
  */
-#ifndef TSL_CORE_SANDBOX_H
-#define TSL_CORE_SANDBOX_H
+#pragma once
 
 #include "error.h"
 
@@ -57,5 +56,3 @@ tsl_err tsl_sandbox_put(int to, const void *bytes, int64_t n);
 
 /** Wait for n bytes. @return TSL_ERR_INPUT when the other side ends before */
 tsl_err tsl_sandbox_get(int from, void *bytes, int64_t n);
-
-#endif

@@ -2,8 +2,7 @@
  * @file service.h
  * A family's part of a served job: the contract of `tesela serve`.
  */
-#ifndef TSL_CORE_SERVICE_H
-#define TSL_CORE_SERVICE_H
+#pragma once
 
 #include "contract.h"
 
@@ -79,4 +78,3 @@ typedef struct tsl_service {
 } tsl_service;
 
 TSL_C_END
-#endif

@@ -9,8 +9,7 @@
  * compute together for one; src/mpi/machine/test_delay_card.c does it for the others, and for the
  * turns of a traceback.
  */
-#ifndef TSL_CORE_TEST_DELAY_H
-#define TSL_CORE_TEST_DELAY_H
+#pragma once
 
 #include "error.h"
 
@@ -28,4 +27,3 @@ tsl_err tsl_test_delay_factor(double *factor);
 double tsl_test_delay_sleep(double used, double factor, int64_t units);
 
 TSL_C_END
-#endif

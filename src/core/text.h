@@ -2,8 +2,7 @@
  * @file text.h
  * Text from outside (decks, names of files, outputs of others) that goes to a terminal or a log.
  */
-#ifndef TSL_CORE_TEXT_H
-#define TSL_CORE_TEXT_H
+#pragma once
 
 #include <stdio.h>
 
@@ -18,5 +17,3 @@ void tsl_text_plain(char *text);
 
 /** Print text made plain, newlines and tabs as blanks. @param[in] text  not changed */
 void tsl_text_print(FILE *file, const char *text);
-
-#endif

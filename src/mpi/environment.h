@@ -12,8 +12,7 @@
  * OPENBLAS_NUM_THREADS=1 (else each process has one for each of its processors, which turns for
  * 30 ms before it sleeps).
  */
-#ifndef TSL_MPI_ENVIRONMENT_H
-#define TSL_MPI_ENVIRONMENT_H
+#pragma once
 
 /**
  * First thing in main, while there is one thread: kernels of OpenBLAS for processors that it does
@@ -26,5 +25,3 @@ void tsl_environment_before_mpi(void);
 
 /** Once MPI has begun, before anybody else looks at the host. */
 void tsl_environment_after_mpi(void);
-
-#endif

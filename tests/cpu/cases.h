@@ -1,7 +1,6 @@
 /* Which cases of a long test are this run's: TSL_TEST_ONE_IN and TSL_TEST_FIRST of the environment,
  * as tests/accept/harness.py reads them. */
-#ifndef TEST_CASES_H
-#define TEST_CASES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -18,5 +17,3 @@ static inline bool case_is_mine(int64_t number) {
   if (one_in <= 1 || number == 0) return true;
   return number % one_in == case_number_in("TSL_TEST_FIRST", 0) % one_in;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* What a test cannot go on without: calls that go well, and memory. */
-#ifndef TSL_TEST_MUST_H
-#define TSL_TEST_MUST_H
+#pragma once
 
 #include "memory.h"
 
@@ -18,5 +17,3 @@ static inline void *alloc(int64_t count, size_t size) {
   must(tsl_alloc(count, size, "test memory", &out), "memory");
   return out;
 }
-
-#endif

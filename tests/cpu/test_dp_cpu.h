@@ -3,8 +3,7 @@
  * What the tests of the dp engines on a socket share: checks, random numbers, cuts of a length, and
  * the loop over SIMD levels and thread counts.
  */
-#ifndef TSL_TESTS_CPU_TEST_DP_CPU_H
-#define TSL_TESTS_CPU_TEST_DP_CPU_H
+#pragma once
 
 #include "cpu.h"
 #include "dp_cpu.h"
@@ -100,5 +99,3 @@ static inline int run_levels(const char *name, void (*test)(const dp_cpu *cpu)) 
   printf("%s: %ld checks, %ld failures\n", name, n_checks, n_failures);
   return n_failures > 0 || n_checks == 0;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* Problems of tri made by hand, and runs of the socket's backend in units of some rows each. */
-#ifndef TEST_TRI_CPU_H
-#define TEST_TRI_CPU_H
+#pragma once
 
 #include "cases.h"
 #include "must.h"
@@ -230,5 +229,3 @@ static void same_bytes(const char *what, const tri_params *p, int level, const w
   if (a->a_n > 0 && memcmp(a->a, b->a, (size_t)a->a_n) != 0) fail_at(what, p, level, "field 1");
   if (a->b_n > 0 && memcmp(a->b, b->b, (size_t)a->b_n) != 0) fail_at(what, p, level, "field 2");
 }
-
-#endif

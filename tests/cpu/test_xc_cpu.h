@@ -1,6 +1,5 @@
 /* What tests of xc on sockets share: checks that are counted, and calls that must not fail. */
-#ifndef TSL_TEST_XC_CPU_H
-#define TSL_TEST_XC_CPU_H
+#pragma once
 
 #include "must.h"
 
@@ -15,5 +14,3 @@ static void check(bool good, const char *what, double got, double wanted) {
   if (!good && ++n_failures <= 20)
     fprintf(stderr, "FAIL %s: %.15g, should be %.15g\n", what, got, wanted);
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* What the tests of family triples share: problems from deck text, all units run by a backend. */
-#ifndef TSL_TEST_TRIPLES_FIXTURE_H
-#define TSL_TEST_TRIPLES_FIXTURE_H
+#pragma once
 
 #include "must.h"
 #include "triples.h"
@@ -125,5 +124,3 @@ static const char *const triples_sections[] = {
     TRIPLES_SUMS_OF(TRIPLES_CASES) "  output: sums\n  cutoff: 0.4\n",
     TRIPLES_SUMS_OF(TRIPLES_CASES) "  cutoff: 0.3\n  box: [1, 0.9, 1.1]\n",
     NULL};
-
-#endif

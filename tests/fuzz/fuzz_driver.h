@@ -7,8 +7,7 @@
  *
  * With libFuzzer:  clang -fsanitize=fuzzer,address -DTSL_LIBFUZZER ...; ./fuzz_NAME CORPUS
  */
-#ifndef TSL_TESTS_FUZZ_DRIVER_H
-#define TSL_TESTS_FUZZ_DRIVER_H
+#pragma once
 
 #include "error.h"
 
@@ -141,5 +140,4 @@ static long long fuzz_run(int argc, char **argv, const fuzz_language *language) 
     return 0;                                                                                   \
   }
 
-#endif
 #endif

@@ -4,8 +4,7 @@
  * workers on sockets and on a card own lanes, their tiles run in groups, edges go between them as
  * bytes, the walk goes back through them. Plain memory, no MPI.
  */
-#ifndef TSL_TEST_DP_BACKEND_DRIVE_H
-#define TSL_TEST_DP_BACKEND_DRIVE_H
+#pragma once
 
 #include "dp_family.h"
 
@@ -89,5 +88,3 @@ int64_t dp_truth_edge_above(const tsl_problem *problem, const double *table, con
 
 /** The goal of that table. */
 double dp_truth_goal(const tsl_problem *problem, const double *table);
-
-#endif

@@ -2,8 +2,7 @@
  * @file dp_backend_recurrences.h
  * Recurrences of test_dp_backend_gpu.c: lines of a dp section.
  */
-#ifndef TSL_TEST_DP_BACKEND_RECURRENCES_H
-#define TSL_TEST_DP_BACKEND_RECURRENCES_H
+#pragma once
 
 #define TABLE_OF(type, rows, cols, cells) \
   "  table: {type: " type ", rows: " rows ", cols: " cols ", cells: " cells "}\n"
@@ -53,5 +52,3 @@ static const char *const recurrences[] = {
 #undef TABLE_OF
 #undef FRAME
 #undef DATA
-
-#endif

@@ -3,12 +3,9 @@
  * The backend of dp on a socket with memory like a card's: not zeroed, apart from the host's, and
  * copied out of only when it is waited for.
  */
-#ifndef TSL_TEST_DP_QUEUED_H
-#define TSL_TEST_DP_QUEUED_H
+#pragma once
 
 #include "contract.h"
 
 /** Of sockets; the workers of a process share one queue. */
 const tsl_backend *dp_queued_backend(const tsl_backend *socket);
-
-#endif

@@ -1,6 +1,5 @@
 /* Recurrences for the card's test, and what the interpreter makes of them. */
-#ifndef TSL_TEST_DP_RECUR_CASES_H
-#define TSL_TEST_DP_RECUR_CASES_H
+#pragma once
 
 #include "dp_recur_problem.h"
 
@@ -47,4 +46,3 @@ tsl_err recur_case_letters(const char *cell, const char *frame, int64_t n, const
 tsl_err recur_problem_make(const recur_case *c, bool table, tsl_problem *problem);
 
 TSL_C_END
-#endif

@@ -1,7 +1,6 @@
 /* Bands of row sweeps, to test the kernels of dp_sweep.cuh one by one; in a run
  * dp_backend_gpu_sweep.cu launches them. */
-#ifndef TSL_TESTS_GPU_DP_SWEEP_BAND_CUH
-#define TSL_TESTS_GPU_DP_SWEEP_BAND_CUH
+#pragma once
 
 #include "dp_sweep.cuh"
 
@@ -83,5 +82,3 @@ tsl_err dp_sweep_get(dp_sweep *band, void *values);
  *  activity i; STAGECOACH: choices[t - 1] is the state before stage t. The smallest that attains.
  */
 tsl_err dp_sweep_trace(dp_sweep *band, int64_t column, int64_t *choices);
-
-#endif

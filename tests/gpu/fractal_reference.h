@@ -1,6 +1,5 @@
 /* Values of an escape-time image by a loop that shares nothing with the program. */
-#ifndef FRACTAL_REFERENCE_H
-#define FRACTAL_REFERENCE_H
+#pragma once
 
 #include <stdint.h>
 
@@ -21,5 +20,4 @@ void reference_values(const reference_image *image, uint32_t *values);
 
 #ifdef __cplusplus
 }
-#endif
 #endif

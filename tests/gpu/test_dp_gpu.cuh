@@ -1,6 +1,5 @@
 /* Random data, counters and cuts shared by the tests of dp on a card. */
-#ifndef TEST_DP_GPU_CUH
-#define TEST_DP_GPU_CUH
+#pragma once
 
 #include "dp_gpu.cuh"
 
@@ -75,5 +74,3 @@ tsl_err test_interval(void);
 tsl_err test_rows(void);
 tsl_err test_engine(void);
 tsl_err test_sweep(void);
-
-#endif

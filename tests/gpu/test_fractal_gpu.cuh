@@ -1,6 +1,5 @@
 /* Images made by hand, their references and the rule of the filling, for test_fractal_gpu.cu. */
-#ifndef TEST_FRACTAL_GPU_CUH
-#define TEST_FRACTAL_GPU_CUH
+#pragma once
 
 #include "fractal_fn.h"
 #include "fractal_reference.h"
@@ -176,5 +175,3 @@ static std::vector<tsl_unit> units_of(const fractal_params *p, int cut, int64_t 
   for (size_t u = 0; u < list.size(); u++) list[u].id = (int64_t)u;
   return list;
 }
-
-#endif

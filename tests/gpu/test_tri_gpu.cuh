@@ -1,6 +1,5 @@
 /* Problems made by hand and their references, for test_tri_gpu.cu. */
-#ifndef TEST_TRI_GPU_CUH
-#define TEST_TRI_GPU_CUH
+#pragma once
 
 #include "tri_bits.cuh"
 
@@ -241,5 +240,3 @@ static inline int ref_bin(float v, const tri_params *p) {
 static inline int ref_bin(double v, const tri_params *p) {
   return tri_bin_f64(v, p->range_lo, p->range_hi, p->bins / (p->range_hi - p->range_lo), p->bins);
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* Outputs of the card against references, for test_tri_gpu.cu. Differences are printed and counted.
  */
-#ifndef TEST_TRI_GPU_CHECK_CUH
-#define TEST_TRI_GPU_CHECK_CUH
+#pragma once
 
 #include "test_tri_gpu.cuh"
 
@@ -123,5 +122,3 @@ static void check_histogram(const tri_case *c, int cut, const tri_params *p,
   }
   if (apart > 2 * near) report(c, cut, "counts", 0, (double)apart, (double)near);
 }
-
-#endif

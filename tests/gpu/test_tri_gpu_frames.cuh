@@ -1,6 +1,5 @@
 /* Frames of a trajectory: a card and a socket give the same counts. Included by test_tri_gpu.cu. */
-#ifndef TEST_TRI_GPU_FRAMES_CUH
-#define TEST_TRI_GPU_FRAMES_CUH
+#pragma once
 
 #include "test_tri_gpu_check.cuh"
 
@@ -153,5 +152,3 @@ static tsl_err test_frames(void) {
 done:
   return err;
 }
-
-#endif

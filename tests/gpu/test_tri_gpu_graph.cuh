@@ -1,7 +1,6 @@
 /* Row reductions and the phases of tri_graph.h on a card against loops over all values, for
  * test_tri_gpu.cu. */
-#ifndef TEST_TRI_GPU_GRAPH_CUH
-#define TEST_TRI_GPU_GRAPH_CUH
+#pragma once
 
 #include "test_tri_gpu_check.cuh"
 
@@ -212,5 +211,3 @@ static tsl_err test_graph(const std::vector<int64_t> &sizes, const std::vector<i
 done:
   return err;
 }
-
-#endif

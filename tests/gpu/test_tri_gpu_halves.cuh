@@ -1,7 +1,6 @@
 /* Batches of forces in two halves, for test_tri_gpu.cu: any order of starts and finishes gives the
  * bytes of runs one after another, with enough memory for two batches, for one, and for a part. */
-#ifndef TEST_TRI_GPU_HALVES_CUH
-#define TEST_TRI_GPU_HALVES_CUH
+#pragma once
 
 #include "test_tri_gpu_check.cuh"
 
@@ -262,5 +261,3 @@ static tsl_err test_halves(bool small) {
 done:
   return err;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* Pairs of sequences, for test_tri_gpu.cu: the card beside tables filled cell by cell. */
-#ifndef TEST_TRI_GPU_LETTERS_CUH
-#define TEST_TRI_GPU_LETTERS_CUH
+#pragma once
 
 #include "test_tri_gpu_check.cuh"
 #include "tri_letters.h"
@@ -324,5 +323,3 @@ static tsl_err test_letters(void) {
 done:
   return err;
 }
-
-#endif

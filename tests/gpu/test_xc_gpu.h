@@ -2,8 +2,7 @@
  * @file test_xc_gpu.h
  * The exchange-correlation matrix by plain loops, and a backend driven by the contract's calls.
  */
-#ifndef TSL_TEST_XC_GPU_H
-#define TSL_TEST_XC_GPU_H
+#pragma once
 
 #include "xc_problem.h"
 
@@ -75,5 +74,3 @@ tsl_err xc_test_quartets(const tsl_device *card, const tsl_device *host);
 tsl_err xc_test_gradient(const tsl_device *card, const tsl_device *host);
 /** Likewise of four shells of every class to f, with tight, middle and diffuse exponents. */
 tsl_err xc_test_classes(const tsl_device *card, const tsl_device *host);
-
-#endif

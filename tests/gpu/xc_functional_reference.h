@@ -1,6 +1,5 @@
 /* Values of libxc 5.2.3, printed by tools/xc_functional_reference; do not edit. */
-#ifndef XC_FUNCTIONAL_REFERENCE_H
-#define XC_FUNCTIONAL_REFERENCE_H
+#pragma once
 
 /** A place in XC_OWN_LIST; na, nb, sigma_aa, _ab, _bb, tau_a, _b; e, v_a, v_b, v_aa, v_ab, v_bb,
  *  and by tau_a, tau_b. */
@@ -503,5 +502,3 @@ static const xc_value_row xc_references[] = {
       3.28329250666674, -10.0631175262125, 0.0393459479815736, 0.19421936674821}},
     /* clang-format on */
 };
-
-#endif

@@ -1,7 +1,6 @@
 /* What cmocka programs on several ranks share: the ranks, assertions that all of them fail
  * together, a folder of the test's own. */
-#ifndef TSL_TEST_MPI_FIXTURE_H
-#define TSL_TEST_MPI_FIXTURE_H
+#pragma once
 
 #include "collective_error.h"
 
@@ -53,5 +52,3 @@ static inline const char *path_of(const char *name) {
   (void)snprintf(path, sizeof path, "%s/%s", folder, name);
   return path;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* The phase of a test: nothing printed, little memory, all ranks. */
-#ifndef TSL_TEST_PHASE_FIXTURE_H
-#define TSL_TEST_PHASE_FIXTURE_H
+#pragma once
 
 #include "phase.h"
 
@@ -18,5 +17,3 @@ static inline tsl_phase quiet_phase(const tsl_executor *executor, tsl_problem *p
                      .quiet = true,
                      .trace = trace};
 }
-
-#endif

@@ -3,8 +3,7 @@
  * A small checkpoint for tests and the fuzz program: 3 units of which 2 are finished, a sum, a
  * streamed field, a list, and what two tiles keep.
  */
-#ifndef TSL_TESTS_CHECKPOINT_FIXTURE_H
-#define TSL_TESTS_CHECKPOINT_FIXTURE_H
+#pragma once
 
 #include "checkpoint.h"
 
@@ -81,5 +80,3 @@ static inline void fix_seal(char *bytes, int64_t n) {
   const uint64_t right = tsl_checksum_end(&sum);
   memcpy(bytes + n - 8, &right, 8);
 }
-
-#endif

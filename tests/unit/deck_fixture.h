@@ -1,6 +1,5 @@
 /* What test_deck.c and test_deck_messages.c share: the tables, loading, refusing. */
-#ifndef TSL_TEST_DECK_FIXTURE_H
-#define TSL_TEST_DECK_FIXTURE_H
+#pragma once
 
 #include "deck.h"
 #include "memory.h"
@@ -105,5 +104,3 @@ static inline void refused(const char *text, const char *message) {
 #define HEAD "family: tri\ntri:\n  function: gravity\n"
 #define TAIL "  input: {file: a.csv}\n"
 #define HEAD_TAIL HEAD TAIL
-
-#endif

@@ -1,6 +1,5 @@
 /* What the tests of recurrences share: equations written in C. */
-#ifndef TSL_TEST_DP_FIXTURE_H
-#define TSL_TEST_DP_FIXTURE_H
+#pragma once
 
 #include "dp_eval.h"
 #include "must.h"
@@ -76,5 +75,3 @@ static inline tsl_err draft_solve(const draft *d, dp_value *value) {
   dp_recurrence_destroy(&r);
   return err;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* Trees as text, which parses to the same tree. */
-#ifndef TSL_TEST_DP_PRINT_H
-#define TSL_TEST_DP_PRINT_H
+#pragma once
 
 #include "lang_expr.h"
 
@@ -206,5 +205,3 @@ static size_t dp_expr_print(const lang_names *names, const lang_expr *expr, char
   if (size > 0) text[p.used < size ? p.used : size - 1] = '\0';
   return p.used;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* What the tests of family dp share: problems from deck text. */
-#ifndef TSL_TEST_DP_PROBLEM_FIXTURE_H
-#define TSL_TEST_DP_PROBLEM_FIXTURE_H
+#pragma once
 
 #include "dp_family.h"
 
@@ -62,5 +61,3 @@ static inline void cut_for(made *m, int ranks, int64_t wish, double fill) {
 static inline void cut(made *m, int ranks, int64_t wish) {
   cut_for(m, ranks, wish, 0);
 }
-
-#endif

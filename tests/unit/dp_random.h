@@ -1,6 +1,5 @@
 /* Random recurrences for tests: expressions that parse, and equations that fit a given order. */
-#ifndef TSL_TEST_DP_RANDOM_H
-#define TSL_TEST_DP_RANDOM_H
+#pragma once
 
 #include "dp_fixture.h"
 #include "random.h"
@@ -100,5 +99,3 @@ static inline void write_reference(writer *w, dp_pattern pattern, int a, int b) 
   (void)snprintf(text, sizeof text, "M[i%+d][j%+d]", di, dj);
   put(w, text);
 }
-
-#endif

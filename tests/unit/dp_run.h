@@ -1,6 +1,5 @@
 /* Compiled recurrences in tests: text, object, and a whole table computed by one engine. */
-#ifndef TSL_TEST_DP_RUN_H
-#define TSL_TEST_DP_RUN_H
+#pragma once
 
 #include "dp_emit.h"
 #include "dp_random.h"
@@ -165,5 +164,3 @@ static inline dp_value compiled_value(compiled *c, int64_t i, int64_t j) {
   }
   return v;
 }
-
-#endif

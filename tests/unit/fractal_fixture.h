@@ -1,6 +1,5 @@
 /* What the tests of family fractal share: problems from deck text. */
-#ifndef TSL_TEST_FRACTAL_FIXTURE_H
-#define TSL_TEST_FRACTAL_FIXTURE_H
+#pragma once
 
 #include "files.h"
 #include "fractal_family.h"
@@ -46,5 +45,3 @@ static inline double coordinate(const made *m, int field, int64_t i) {
   const tsl_field *f = &m->problem.fields[field];
   return f->type == TSL_F32 ? (double)((const float *)f->data)[i] : ((const double *)f->data)[i];
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* cmocka with the headers that it wants, and calls of a test that have to succeed. */
-#ifndef TSL_TEST_MUST_H
-#define TSL_TEST_MUST_H
+#pragma once
 
 #include "error.h"
 
@@ -20,5 +19,3 @@
       return;                            \
     }                                    \
   } while (0)
-
-#endif

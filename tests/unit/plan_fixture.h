@@ -1,6 +1,5 @@
 /* Units, ranks of given speeds, and a plan of them. */
-#ifndef TSL_TEST_PLAN_FIXTURE_H
-#define TSL_TEST_PLAN_FIXTURE_H
+#pragma once
 
 #include "random.h"
 
@@ -29,5 +28,3 @@ static inline tsl_err make_plan(instance *in, tsl_plan_kind kind, int64_t n, int
     in->units[u] = (tsl_unit){.id = u, .count = random != NULL ? 0.5 + random_unit(random) : 1};
   return tsl_plan_make(&rule, in->units, n, ranks, tsl_cost_seconds, &in->cost, &in->plan);
 }
-
-#endif

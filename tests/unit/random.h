@@ -1,6 +1,5 @@
 /* Random numbers for tests: the same on every machine (splitmix64, Steele et al. 2014). */
-#ifndef TSL_TEST_RANDOM_H
-#define TSL_TEST_RANDOM_H
+#pragma once
 
 #include <stdint.h>
 
@@ -20,5 +19,3 @@ static inline double random_unit(uint64_t *state) {
 static inline int random_below(uint64_t *state, int n) {
   return (int)(random_bits(state) % (uint64_t)n);
 }
-
-#endif

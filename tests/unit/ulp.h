@@ -1,6 +1,5 @@
 /* Units of the last place of the double (float) nearest to exact. */
-#ifndef TSL_TEST_ULP_H
-#define TSL_TEST_ULP_H
+#pragma once
 
 #include <math.h>
 
@@ -13,5 +12,3 @@ static inline double ulp_f32(float value, long double exact) {
   const float size = fabsf((float)exact);
   return (double)(fabsl(value - exact) / (nextafterf(size, INFINITY) - size));
 }
-
-#endif

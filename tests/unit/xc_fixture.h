@@ -1,6 +1,5 @@
 /* Molecules, integrals and self-consistent fields on one thread, for tests. */
-#ifndef TSL_TESTS_XC_FIXTURE_H
-#define TSL_TESTS_XC_FIXTURE_H
+#pragma once
 
 #include "xc_basis.h"
 #include "xc_fit.h"
@@ -154,5 +153,3 @@ static inline void field_solve(field *f, const xc_scf_options *options, bool fit
   }
   tsl_free(coulomb), tsl_free(exchange[0]), tsl_free(exchange[1]);
 }
-
-#endif

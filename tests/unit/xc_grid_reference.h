@@ -1,6 +1,5 @@
 /* Made by tools/xc_grid_reference with PySCF. Atomic units. */
-#ifndef TSL_TEST_XC_GRID_REFERENCE_H
-#define TSL_TEST_XC_GRID_REFERENCE_H
+#pragma once
 
 #include "xc_grid.h"
 
@@ -465,4 +464,3 @@ static const element_shell def2_svp[] = {
 };
 
 /* clang-format on */
-#endif

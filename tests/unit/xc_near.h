@@ -1,6 +1,5 @@
 /* cmocka compares floats; energies need doubles. */
-#ifndef TSL_TESTS_XC_NEAR_H
-#define TSL_TESTS_XC_NEAR_H
+#pragma once
 
 #include <math.h>
 
@@ -12,5 +11,3 @@
       fail_msg("%s = %.15g, not %s = %.15g: difference %.3g", #a, near_a, #b, near_b, \
                near_a - near_b);                                                      \
   } while (0)
-
-#endif

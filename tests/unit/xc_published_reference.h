@@ -1,6 +1,5 @@
 /* Values of PySCF 2.14.0 with libxc 7.0.0, written by tools/xc_published_reference. */
-#ifndef XC_PUBLISHED_REFERENCE_H
-#define XC_PUBLISHED_REFERENCE_H
+#pragma once
 
 enum { N_POINTS = 4 };
 
@@ -676,5 +675,3 @@ static const struct {
 #include "xc_published_range_reference.h"
 };
 /* clang-format on */
-
-#endif

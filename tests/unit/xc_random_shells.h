@@ -1,6 +1,5 @@
 /** @file xc_random_shells.h  Random shells for tests of integrals, the same in every run. */
-#ifndef TSL_TESTS_UNIT_XC_RANDOM_SHELLS_H
-#define TSL_TESTS_UNIT_XC_RANDOM_SHELLS_H
+#pragma once
 
 #include "xc_basis.h"
 
@@ -43,5 +42,3 @@ static void xc_random_basis(int most_l, int each, int spherical, double lo, doub
     b->n += xc_shell_size(&b->shells[k]);
   }
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* Written by tools/xc_reference.py with PySCF 2.14.0: atomic units.
  * Digests are sums of cos(0.37 i + 0.71 j + 1.13 k + 1.61 l) times element ijkl. */
-#ifndef TSL_TESTS_XC_REFERENCE_H
-#define TSL_TESTS_XC_REFERENCE_H
+#pragma once
 
 static const char xc_mixed_basis[] = "BASIS \"mixed\" SPHERICAL\n"
                                      "O S\n"
@@ -85,5 +84,3 @@ static const char xc_mixed_basis[] = "BASIS \"mixed\" SPHERICAL\n"
 #define XC_REF_CARTESIAN_DIPOLE_Z 0.674719296748
 #define XC_REF_CARTESIAN_MULLIKEN -0.857555146179
 #define XC_REF_CARTESIAN_FITTED -76.024745293875
-
-#endif

@@ -1,6 +1,5 @@
 /* Points of a wide sweep: density, polarisation, reduced gradients, kinetic energy. */
-#ifndef XC_SWEEP_H
-#define XC_SWEEP_H
+#pragma once
 
 #include "random.h"
 
@@ -62,5 +61,3 @@ static inline void sweep_point(uint64_t *state, double in[SWEEP_INPUTS]) {
   } while (in[0] < 1.01e-12 || in[1] < 1.01e-12 || in[2] < 1e-32 || in[4] < 1e-32);
   for (int k = 0; k < 2; k++) in[5 + k] = sweep_tau(in[k], in[2 + 2 * k]);
 }
-
-#endif

@@ -1,8 +1,7 @@
 /* Exchange-correlation energies in quadruple precision, as the papers write them: truth_NAME for
  * each row of XC_PART_LIST; derivatives by differences. Nothing here is shared with xc_fn.h. Needs
  * libquadmath. */
-#ifndef XC_TRUTH_H
-#define XC_TRUTH_H
+#pragma once
 
 #include <quadmath.h>
 
@@ -293,5 +292,3 @@ static inline quad truth_derivative(truth_fn *f, int exchange, const quad in[TRU
   }
   return (4 * d[0] - d[1]) / 3;
 }
-
-#endif

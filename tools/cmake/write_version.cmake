@@ -4,4 +4,4 @@ if(NOT HASH)
   set(HASH unknown)
 endif()
 file(CONFIGURE OUTPUT ${OUT} CONTENT
-"#ifndef TSL_VERSION_H\n#define TSL_VERSION_H\n#define TSL_VERSION \"@VERSION@\"\n#define TSL_GIT_HASH \"@HASH@\"\n#endif\n" @ONLY)
+"#pragma once\n#define TSL_VERSION \"@VERSION@\"\n#define TSL_GIT_HASH \"@HASH@\"\n" @ONLY)

@@ -2,8 +2,7 @@
  * @file bench_cpu.h
  * The benchmarks of `tesela bench` on a socket: each reads its own arguments and prints a table.
  */
-#ifndef TSL_CPU_BENCH_CPU_H
-#define TSL_CPU_BENCH_CPU_H
+#pragma once
 
 #include "contract.h"
 
@@ -15,5 +14,3 @@ tsl_err dp_bench_cpu(int argc, char **argv);
 tsl_err fractal_bench_cpu(int argc, char **argv);
 tsl_err tri_bench_cpu(int argc, char **argv);
 tsl_err xc_bench_cpu(int argc, char **argv); /**< where TSL_HAVE_XC is set */
-
-#endif

@@ -2,8 +2,7 @@
  * @file bench_dp_peers.h
  * Libraries that others have written, as peers of `tesela bench dp-cpu`; found at run time.
  */
-#ifndef TSL_CPU_BENCH_DP_PEERS_H
-#define TSL_CPU_BENCH_DP_PEERS_H
+#pragma once
 
 #include "dp.h"
 
@@ -22,5 +21,3 @@ bool dp_peer_parasail(dp_problem problem, const letters_scores *scores, const ui
 /** Seconds of edlib for the edit distance of one pair. @return false when it is missing */
 bool dp_peer_edlib(const uint8_t *a, int64_t n, const uint8_t *b, int64_t m, int repeats,
                    double *seconds, int64_t *distance);
-
-#endif

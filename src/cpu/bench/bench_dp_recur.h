@@ -2,8 +2,7 @@
  * @file bench_dp_recur.h
  * A deck's own recurrence as `tesela bench dp-cpu` measures it.
  */
-#ifndef TSL_CPU_BENCH_DP_RECUR_H
-#define TSL_CPU_BENCH_DP_RECUR_H
+#pragma once
 
 #include "error.h"
 
@@ -27,5 +26,3 @@ typedef struct dp_bench_letters {
  */
 tsl_err dp_bench_recurrence(const dp_bench_letters *letters, int repeats, double *seconds,
                             int64_t *length);
-
-#endif

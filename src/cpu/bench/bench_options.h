@@ -2,8 +2,7 @@
  * @file bench_options.h
  * Options of the benchmarks of sockets: [--threads N] [--quick] [--csv FILE] [--help].
  */
-#ifndef TSL_CPU_BENCH_OPTIONS_H
-#define TSL_CPU_BENCH_OPTIONS_H
+#pragma once
 
 #include "error.h"
 
@@ -22,5 +21,3 @@ typedef struct bench_options {
  * @return TSL_ERR_USAGE
  */
 tsl_err bench_options_read(int argc, char **argv, int threads, bench_options *options);
-
-#endif

@@ -2,8 +2,7 @@
  * @file bench_tri_sum.h
  * A Gaussian kernel sum of uniform points, d = 3, fp32: by an equation of a deck and by hand.
  */
-#ifndef TSL_CPU_BENCH_TRI_SUM_H
-#define TSL_CPU_BENCH_TRI_SUM_H
+#pragma once
 
 #include "error.h"
 
@@ -16,5 +15,3 @@ typedef struct bench_tri_sums {
 
 /** @return TSL_ERR_INPUT where there is no compiler; TSL_ERR_INTERNAL when the sums differ */
 tsl_err bench_tri_sum(int64_t n, int threads, bench_tri_sums *out);
-
-#endif

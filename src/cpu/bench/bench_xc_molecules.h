@@ -2,8 +2,7 @@
  * @file bench_xc_molecules.h
  * Problems of `tesela bench xc-cpu`: PBE/def2-SVP on the default grid, or a deck.
  */
-#ifndef TSL_CPU_BENCH_XC_MOLECULES_H
-#define TSL_CPU_BENCH_XC_MOLECULES_H
+#pragma once
 
 #include "xc_problem.h"
 
@@ -23,5 +22,3 @@ typedef struct bench_xc_molecule {
 tsl_err bench_xc_make(const char *what, bench_xc_molecule *out);
 /** Free deck, problem and units; a zeroed one is accepted. */
 void bench_xc_clear(bench_xc_molecule *molecule);
-
-#endif

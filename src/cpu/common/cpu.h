@@ -2,8 +2,7 @@
  * @file cpu.h
  * What the files of src/cpu share: the SIMD level, the backends and the benches.
  */
-#ifndef TSL_CPU_CPU_H
-#define TSL_CPU_CPU_H
+#pragma once
 
 #include "contract.h"
 #include "test_delay.h"
@@ -36,5 +35,3 @@ double tsl_cpu_unit_seconds(double start, double factor, int64_t units);
  * tests of
  *  balance. Without it nothing is done. */
 void tsl_cpu_virtual_seconds(const tsl_unit *unit, double factor, tsl_part *part);
-
-#endif

@@ -15,8 +15,7 @@
  *   wider_T(from)             all lanes from as many int8_t in memory (i16, i32)
  *   add_term_T(x, y, sum)     x y + sum; f64: exact values only, rounded once or twice
  */
-#ifndef TSL_CPU_VECTORS_H
-#define TSL_CPU_VECTORS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -296,5 +295,3 @@ VECTOR_DOWN(i32, int32_t)
 VECTOR_DOWN(u64, uint64_t)
 VECTOR_DOWN(f32, float)
 VECTOR_DOWN(f64, double)
-
-#endif

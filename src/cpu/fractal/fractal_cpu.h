@@ -7,8 +7,7 @@
  * whose uniform borders are filled for exact = 0 (fractal_cpu_fill.c). The other schedules deal
  * rows or pixels to plain loops (fractal_cpu_plain.c).
  */
-#ifndef TSL_CPU_FRACTAL_CPU_H
-#define TSL_CPU_FRACTAL_CPU_H
+#pragma once
 
 #include "cpu.h"
 #include "fractal.h"
@@ -104,5 +103,3 @@ void fractal_strip_destroy(fractal_strip **strip);
 void fractal_plain_run(tsl_worker *w, const tsl_unit *unit, void *values);
 
 extern const tsl_backend fractal_backend_cpu;
-
-#endif

@@ -8,8 +8,7 @@
  * and taken for these alone. Objects are loaded from memory, so that folders mounted without exec
  * do not matter.
  */
-#ifndef TSL_CPU_LANG_COMPILE_H
-#define TSL_CPU_LANG_COMPILE_H
+#pragma once
 
 #include "contract.h"
 #include "lang_expr.h"
@@ -59,5 +58,3 @@ tsl_err lang_cpu_load(const tsl_problem *problem, const tsl_device *device, lang
 
 /** NULL accepted, sets NULL. */
 void lang_object_close(lang_object **object);
-
-#endif

@@ -2,8 +2,7 @@
  * @file probe_cpu.h
  * What `tesela probe` measures on a socket, private to src/cpu.
  */
-#ifndef TSL_CPU_PROBE_CPU_H
-#define TSL_CPU_PROBE_CPU_H
+#pragma once
 
 #include "cpu.h"
 #include "probe.h"
@@ -21,5 +20,3 @@ tsl_err tsl_cpu_probe_threads(const tsl_device *device, tsl_figures *figures);
 
 /** Best of a few runs of work(arg), each at least `least` seconds or once. @return seconds */
 double tsl_cpu_best(void (*work)(void *arg), void *arg);
-
-#endif

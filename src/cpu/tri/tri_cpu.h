@@ -7,8 +7,7 @@
  * groups x tiles that a tree of boxes leaves), and one file per output that consumes rows of values
  * from a buffer in the first-level cache.
  */
-#ifndef TSL_CPU_TRI_CPU_H
-#define TSL_CPU_TRI_CPU_H
+#pragma once
 
 #include "cpu.h"
 #include "tri_cpu_equation.h"
@@ -323,5 +322,3 @@ tsl_err tri_run_cells(tsl_worker *w, const tsl_unit *unit, tsl_part *part);
 void tri_hits_clear(tri_hits *hits);
 
 extern const tsl_backend tri_backend_cpu;
-
-#endif

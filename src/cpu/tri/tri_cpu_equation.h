@@ -2,8 +2,7 @@
  * @file tri_cpu_equation.h
  * An equation on a socket: compiled for the job on the root, loaded by each worker.
  */
-#ifndef TSL_CPU_TRI_CPU_EQUATION_H
-#define TSL_CPU_TRI_CPU_EQUATION_H
+#pragma once
 
 #include "lang_compile.h"
 #include "tri_equation.h"
@@ -29,5 +28,3 @@ tsl_err tri_cpu_prepare(tsl_problem *problem, const tsl_device *devices, int n);
 tsl_err tri_cpu_equation_open(const tsl_problem *problem, const tsl_device *device,
                               tri_cpu_equation *out);
 void tri_cpu_equation_close(tri_cpu_equation *equation);
-
-#endif

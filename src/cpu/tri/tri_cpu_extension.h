@@ -4,8 +4,7 @@
  * time, antidiagonal by antidiagonal, whose cells are the lanes. Of each antidiagonal the rows from
  * the first to the last one are computed that a cell which was not dropped leads to.
  */
-#ifndef TSL_CPU_TRI_CPU_EXTENSION_H
-#define TSL_CPU_TRI_CPU_EXTENSION_H
+#pragma once
 
 #include "tri_cpu_traceback.h"
 
@@ -41,5 +40,3 @@ tsl_err tri_extend_traced(tri_extender *extender, int64_t row, int64_t column, i
 /** Bits of TRI_PLANE_PAIR and so on of a cell (i, j) that led to the best one, of the pair that was
  *  traced last. Those asked for one after another lie on falling antidiagonals. */
 uint8_t tri_extension_direction(tri_extender *extender, int64_t i, int64_t j);
-
-#endif

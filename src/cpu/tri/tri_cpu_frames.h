@@ -3,8 +3,7 @@
  * Frames of a trajectory on a socket, private to src/cpu. As many frames as there are threads are
  * under way; where there are fewer, the threads left over help with their pairs.
  */
-#ifndef TSL_CPU_TRI_CPU_FRAMES_H
-#define TSL_CPU_TRI_CPU_FRAMES_H
+#pragma once
 
 #include "tri_frames.h"
 
@@ -37,5 +36,3 @@ void tri_frames_close_cpu(struct tri_frames_cpu **frames);
 /** @param[in] slow  factor of tests, tsl_test_delay_factor */
 tsl_err tri_frames_run_cpu(struct tri_frames_cpu *frames, const tsl_unit *units, int64_t n,
                            double slow, tsl_part *parts);
-
-#endif

@@ -2,8 +2,7 @@
  * @file tri_cpu_letters.h
  * Pairs of sequences on a socket: functions of TRI_LETTER_LIST.
  */
-#ifndef TSL_CPU_TRI_CPU_LETTERS_H
-#define TSL_CPU_TRI_CPU_LETTERS_H
+#pragma once
 
 #include "tri_cpu_extension.h"
 #include "tri_cpu_traceback.h"
@@ -157,5 +156,3 @@ typedef struct tri_letters_block {
 
 void tri_letters_fill(const tri_cpu_letters *letters, tri_letters_thread *thread,
                       const tri_letters_block *block);
-
-#endif

@@ -2,8 +2,7 @@
  * @file tri_cpu_pairs.h
  * Row k with column k of two sets of sequences on a socket: output PAIRED.
  */
-#ifndef TSL_CPU_TRI_CPU_PAIRS_H
-#define TSL_CPU_TRI_CPU_PAIRS_H
+#pragma once
 
 #include "tri_cpu_letters.h"
 
@@ -62,5 +61,3 @@ void tri_pairs_load(const tri_cpu_letters *letters, tri_pairs_thread *thread, co
 /** Values of what is loaded, with directions and the row of each best cell. LOCAL begins in 8 bits
  *  and goes on in more where values grow. @param[out] values  [lanes] */
 tsl_err tri_pairs_trace(const tri_cpu_letters *letters, tri_pairs_thread *thread, int64_t *values);
-
-#endif

@@ -2,8 +2,7 @@
  * @file tri_cpu_traceback.h
  * Alignments of the pairs of sequences that a unit keeps, on a socket (fam/tri/tri_traceback.h).
  */
-#ifndef TSL_CPU_TRI_CPU_TRACEBACK_H
-#define TSL_CPU_TRI_CPU_TRACEBACK_H
+#pragma once
 
 #include "tri_traceback.h"
 
@@ -47,5 +46,3 @@ tsl_err tri_traceback_renew(int64_t n, size_t size, int64_t *had, void **memory)
 /** Align the pairs of a part and fill its lists of spans and operations. PAIRED: its values too;
  *  else those, and which pairs they are of, are there. */
 tsl_err tri_traceback_run(tsl_worker *worker, const tsl_unit *unit, tsl_part *part);
-
-#endif

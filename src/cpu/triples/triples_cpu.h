@@ -3,8 +3,7 @@
  * The family triples on a socket, private to src/cpu. Kernels are one source for each SIMD level
  * (triples_kernels.h); triples_cpu.c deals tiles to threads.
  */
-#ifndef TSL_CPU_TRIPLES_CPU_H
-#define TSL_CPU_TRIPLES_CPU_H
+#pragma once
 
 #include "cpu.h"
 #include "lang_compile.h"
@@ -94,5 +93,3 @@ tsl_err triples_cpu_prepare(tsl_problem *problem, const tsl_device *devices, int
 tsl_err triples_equation_create(tsl_worker *w, const tsl_problem *problem,
                                 const tsl_device *device);
 void triples_equation_run(tsl_worker *w, const tsl_unit *unit, double *sums, double *forces);
-
-#endif

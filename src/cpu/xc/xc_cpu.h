@@ -9,8 +9,7 @@
  * threads alone; reproducible, with pieces that do not depend on threads and sums of integers
  * (xc_fixed.h), on none of them.
  */
-#ifndef TSL_CPU_XC_CPU_H
-#define TSL_CPU_XC_CPU_H
+#pragma once
 
 #include "cpu.h"
 #include "xc_batches.h"
@@ -142,5 +141,3 @@ xc_slot *xc_ordered_sum_take(xc_ordered_sum *sum);
 void xc_ordered_sum_add(tsl_worker *w, xc_slot *slot, const tsl_unit *units);
 
 extern const tsl_backend xc_backend_cpu;
-
-#endif

@@ -15,8 +15,7 @@
  * matrices (local functionals: one, meta-GGAs: five), about as an exchange-correlation matrix does;
  * second derivatives are used where they are made.
  */
-#ifndef TSL_CPU_XC_CPU_GRADIENT_H
-#define TSL_CPU_XC_CPU_GRADIENT_H
+#pragma once
 
 #include "xc_cpu.h"
 
@@ -50,5 +49,3 @@ void xc_gradient_close(xc_gradient **gradient);
  */
 tsl_err xc_gradient_groups(tsl_worker *w, xc_gradient *g, const tsl_unit *units, int64_t n,
                            tsl_part *parts, double *gradient);
-
-#endif

@@ -2,8 +2,7 @@
  * @file xc_cpu_groups.h
  * A piece of a group at work: the steps that the matrix and the gradient share.
  */
-#ifndef TSL_CPU_XC_CPU_GROUPS_H
-#define TSL_CPU_XC_CPU_GROUPS_H
+#pragma once
 
 #include "xc_cpu.h"
 
@@ -88,5 +87,3 @@ tsl_err xc_set_pieces(tsl_worker *w, const tsl_unit *units, int64_t n);
 void xc_keep_pieces(tsl_worker *w, const tsl_unit *units);
 /** Share the time of a batch among its units as their pieces took it. */
 void xc_spread_seconds(const tsl_worker *w, double seconds, int64_t n, tsl_part *parts);
-
-#endif

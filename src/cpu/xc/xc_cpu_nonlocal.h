@@ -2,8 +2,7 @@
  * @file xc_cpu_nonlocal.h
  * Groups of non-local correlation on a socket (xc_nonlocal.h).
  */
-#ifndef TSL_CPU_XC_CPU_NONLOCAL_H
-#define TSL_CPU_XC_CPU_NONLOCAL_H
+#pragma once
 
 #include "xc_cpu_groups.h"
 
@@ -18,5 +17,3 @@ tsl_err xc_nonlocal_densities(tsl_worker *w, const tsl_unit *units, int64_t n, t
  * @param[out] force  [3][n] dE/dr of the points, and the energies then are dE/dw; NULL: neither
  */
 void xc_nonlocal_evaluate(const xc_work *k, double *const force[3]);
-
-#endif

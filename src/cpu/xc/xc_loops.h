@@ -5,8 +5,7 @@
  * Blocks are [function][point], point fastest, leading dimension ld; a block of functions with
  * gradients is four of them: values, d/dx, d/dy, d/dz, each [functions][ld].
  */
-#ifndef TSL_CPU_XC_LOOPS_H
-#define TSL_CPU_XC_LOOPS_H
+#pragma once
 
 #include "xc_molecule.h"
 
@@ -54,5 +53,3 @@ typedef struct xc_loops {
 const xc_loops *xc_loops_at(int level);
 /** Level 1: the same code built scalar (for x86-64-v3), with plain products; for benchmarks. */
 extern const xc_loops xc_loops_plain;
-
-#endif

@@ -69,8 +69,7 @@
  *   ALLOTMENT  the smallest amount; STAGECOACH the smallest state; intervals the smallest split,
  *              NUSSINOV the pair only where no split attains the value
  */
-#ifndef TSL_FAM_DP_H
-#define TSL_FAM_DP_H
+#pragma once
 
 #include "contract.h"
 #include "dp_order.h"
@@ -363,4 +362,3 @@ extern const char *const dp_mode_words[];
 extern const tsl_family tsl_family_dp;
 
 TSL_C_END
-#endif

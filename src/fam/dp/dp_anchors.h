@@ -13,8 +13,7 @@
  * about which part of the table that is. All depends on the letters alone, not on threads. Time and
  * memory grow with n + m.
  */
-#ifndef TSL_FAM_DP_ANCHORS_H
-#define TSL_FAM_DP_ANCHORS_H
+#pragma once
 
 #include "dp.h"
 
@@ -54,5 +53,3 @@ double dp_needed_part(const dp_params *p, const dp_needed *needed, const int64_t
                       const int64_t hi[2]);
 
 TSL_C_END
-
-#endif

@@ -2,8 +2,7 @@
  * @file dp_cut.h
  * A length cut into pieces.
  */
-#ifndef TSL_FAM_DP_CUT_H
-#define TSL_FAM_DP_CUT_H
+#pragma once
 
 #include "memory.h"
 
@@ -38,5 +37,3 @@ tsl_err dp_cut_ends(const dp_cut *cut, dp_ends *ends);
  * @param[in] overlap  tsl_limits.overlap
  */
 int64_t dp_cut_stages(int64_t ranks, double fill, bool overlap);
-
-#endif

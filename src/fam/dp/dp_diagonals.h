@@ -29,8 +29,7 @@
  * band the value that it has in the table, each other cell none that is better. A walk back by the
  * rules of dp.h takes the same way.
  */
-#ifndef TSL_FAM_DP_DIAGONALS_H
-#define TSL_FAM_DP_DIAGONALS_H
+#pragma once
 
 #include "dp.h"
 
@@ -103,4 +102,3 @@ void dp_attempts_note(tsl_problem *problem, const dp_attempts *attempts);
 void dp_attempts_tell(const tsl_problem *problem, char *text, size_t size);
 
 TSL_C_END
-#endif

@@ -17,8 +17,7 @@
  *
  * where states are bits [0] and [2] minus the value left of the lane.
  */
-#ifndef TSL_FAM_DP_ENDS_H
-#define TSL_FAM_DP_ENDS_H
+#pragma once
 
 #include "dp_saved.h"
 
@@ -59,4 +58,3 @@ void dp_free_side(const dp_params *p, int64_t rows, void *edge);
 void dp_ends_find(const dp_params *p, const int64_t (*lanes)[5], int64_t n, int64_t end[3]);
 
 TSL_C_END
-#endif

@@ -2,8 +2,7 @@
  * @file dp_family.h
  * What the files of the family share among themselves: the deck section and the steps of create.
  */
-#ifndef TSL_FAM_DP_FAMILY_H
-#define TSL_FAM_DP_FAMILY_H
+#pragma once
 
 #include "dp.h"
 #include "dp_anchors.h"
@@ -193,5 +192,3 @@ tsl_err dp_traceback_resume(tsl_problem *problem, const tsl_cursor *cursor,
 tsl_err dp_finish(tsl_problem *problem, const tsl_field_rows *store);
 tsl_err dp_summary(const tsl_problem *problem, tsl_summary *summary);
 void dp_destroy(tsl_problem *problem);
-
-#endif

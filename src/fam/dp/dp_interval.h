@@ -2,8 +2,7 @@
  * @file dp_interval.h
  * Formulas of interval problems that the root and all backends share; posts as in dp.h.
  */
-#ifndef TSL_FAM_DP_INTERVAL_H
-#define TSL_FAM_DP_INTERVAL_H
+#pragma once
 
 #include "dp.h"
 
@@ -39,4 +38,3 @@ static inline int64_t dp_interval_edge_values(const dp_params *p, const tsl_unit
 }
 
 TSL_C_END
-#endif

@@ -2,8 +2,7 @@
  * @file dp_letters.h
  * Sequences of decks: from files, texts and dice to codes, and tables of scores for their letters.
  */
-#ifndef TSL_FAM_DP_LETTERS_H
-#define TSL_FAM_DP_LETTERS_H
+#pragma once
 
 #include "dp.h"
 #include "dp_source.h"
@@ -40,5 +39,3 @@ void dp_sequence_clear(dp_sequence *sequence);
 /** Letters of a source as codes alone. @param[out] codes  [*n] from tsl_alloc; NULL for n = 0 */
 tsl_err dp_read_letters(const tsl_deck *deck, const char *key, const dp_source *source,
                         int32_t alphabet, uint8_t **codes, int64_t *n);
-
-#endif

@@ -3,8 +3,7 @@
  * LOCAL: after the best alignment the next best ones, no two of which have a pair of letters (i, j)
  * in common; gaps may be. On the root, from the letters alone.
  */
-#ifndef TSL_FAM_DP_OTHERS_H
-#define TSL_FAM_DP_OTHERS_H
+#pragma once
 
 #include "dp.h"
 #include "letters_alignment.h"
@@ -26,5 +25,3 @@ tsl_err dp_others_find(const tsl_problem *problem, letters_alignment *list, int6
  *  letter of a in them. */
 tsl_err dp_others_check(const tsl_problem *problem, const letters_alignment *list, int64_t n,
                         bool *apart);
-
-#endif

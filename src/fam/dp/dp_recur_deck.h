@@ -35,8 +35,7 @@
  *
  * Sizes, constants, conditions, values, cell and goal are expressions (lang_expr.h).
  */
-#ifndef TSL_FAM_DP_RECUR_DECK_H
-#define TSL_FAM_DP_RECUR_DECK_H
+#pragma once
 
 #include "dp_recur.h"
 #include "dp_source.h"
@@ -122,5 +121,3 @@ tsl_err dp_recur_read(const tsl_deck *deck, const char *section, const dp_recur_
 /** Where the section's expressions stand. */
 void dp_recur_places(const tsl_deck *deck, const char *section, const dp_equation *equation,
                      dp_places *places);
-
-#endif

@@ -38,8 +38,7 @@
  *   INTERVAL   all tiles up and left of it; [R][columns] the tile; a lane for each tile; tiles
  *              without a cell are left out
  */
-#ifndef TSL_FAM_DP_RECUR_PROBLEM_H
-#define TSL_FAM_DP_RECUR_PROBLEM_H
+#pragma once
 
 #include "dp.h"
 #include "dp_emit.h"
@@ -87,4 +86,3 @@ bool dp_recur_candidate(const dp_recur *recur, int64_t i, int64_t j);
 int64_t dp_recur_wanted_from(const dp_recur *recur, int64_t p, int64_t q);
 
 TSL_C_END
-#endif

@@ -11,8 +11,7 @@
  *
  * What is read is hostile: every size is checked.
  */
-#ifndef TSL_FAM_DP_RECUR_SAVED_H
-#define TSL_FAM_DP_RECUR_SAVED_H
+#pragma once
 
 #include "dp_recur_problem.h"
 
@@ -76,4 +75,3 @@ static inline int64_t dp_recur_saved_wanted(const dp_recur_saved *saved, int64_t
 }
 
 TSL_C_END
-#endif

@@ -19,8 +19,7 @@
  *
  * What is read is hostile: every size is checked, and wrong ones are TSL_ERR_INPUT.
  */
-#ifndef TSL_FAM_DP_SAVED_H
-#define TSL_FAM_DP_SAVED_H
+#pragma once
 
 #include "dp.h"
 
@@ -199,4 +198,3 @@ tsl_err dp_saved_choices_next(const dp_params *p, const tsl_unit *unit, int64_t 
                               dp_saved *saved, dp_saved_choices *choices, bool *more);
 
 TSL_C_END
-#endif

@@ -2,8 +2,7 @@
  * @file dp_source.h
  * Where letters or numbers of a deck come from.
  */
-#ifndef TSL_FAM_DP_SOURCE_H
-#define TSL_FAM_DP_SOURCE_H
+#pragma once
 
 #include "deck.h"
 
@@ -17,5 +16,3 @@ typedef struct dp_source {
   double lo, hi, mutate;
   int32_t format; /**< letters_format */
 } dp_source;
-
-#endif

@@ -8,8 +8,7 @@
  * region of its own, then the rest of the first (dp_bands_region.h). An edge of n letters needs as
  * many bytes as the state of n letters.
  */
-#ifndef TSL_FAM_DP_SPACE_H
-#define TSL_FAM_DP_SPACE_H
+#pragma once
 
 #include "dp.h"
 
@@ -42,4 +41,3 @@ typedef struct dp_space {
 dp_space dp_space_plan(const dp_params *p, int64_t ranks, double bytes);
 
 TSL_C_END
-#endif

@@ -15,8 +15,7 @@
  * A unit is a box of rows [lo[0], hi[0]) x columns [lo[1], hi[1]). Its features: count = expected
  * steps, flops = 7 per step, bytes = bytes of the values.
  */
-#ifndef TSL_FAM_FRACTAL_H
-#define TSL_FAM_FRACTAL_H
+#pragma once
 
 #include "contract.h"
 
@@ -130,4 +129,3 @@ extern const char *const fractal_mean_words[];
 extern const tsl_family tsl_family_fractal;
 
 TSL_C_END
-#endif

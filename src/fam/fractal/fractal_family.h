@@ -3,8 +3,7 @@
  * What the files of the family share among themselves: the deck section, the steps of create, the
  * map of expected cost, and pictures.
  */
-#ifndef TSL_FAM_FRACTAL_FAMILY_H
-#define TSL_FAM_FRACTAL_FAMILY_H
+#pragma once
 
 #include "fractal.h"
 
@@ -152,5 +151,3 @@ tsl_err fractal_png_close(fractal_png **png);
 
 /** Remove an unfinished file; NULL accepted, sets NULL. */
 void fractal_png_discard(fractal_png **png);
-
-#endif

@@ -24,8 +24,7 @@
  *    2^-900 (fp32: 2^-100), and cy = 0 only where z_0 = 0 (y is then 0 for ever). The family
  *    checks that and says so in params.doubling.
  */
-#ifndef TSL_FAM_FRACTAL_FN_H
-#define TSL_FAM_FRACTAL_FN_H
+#pragma once
 
 #include "fn.h"
 #include "fractal.h"
@@ -51,5 +50,3 @@ TSL_FN int fractal_is_sampled(int64_t row, int64_t column) {
                          ((uint64_t)column * UINT64_C(0xc2b2ae3d27d4eb4f));
   return ((mixed * UINT64_C(0xff51afd7ed558ccd)) >> 58) == 0;
 }
-
-#endif

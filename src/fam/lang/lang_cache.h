@@ -11,8 +11,7 @@
  * that is damaged, or belongs to somebody else, is as good as none. Ranks of one host may keep the
  * same object at once: each writes a file of its own and renames it.
  */
-#ifndef TSL_FAM_LANG_CACHE_H
-#define TSL_FAM_LANG_CACHE_H
+#pragma once
 
 #include "error.h"
 
@@ -60,4 +59,3 @@ tsl_err lang_cache_keep(const lang_cache_key *key, const char *suffix, const voi
                         int64_t n);
 
 TSL_C_END
-#endif

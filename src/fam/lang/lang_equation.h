@@ -3,8 +3,7 @@
  * What equations of a deck have in common, of pairs and of triples of points: their quantities and
  * parameters, the fields that carry their text, and the fields that carry what is compiled of it.
  */
-#ifndef TSL_FAM_LANG_EQUATION_H
-#define TSL_FAM_LANG_EQUATION_H
+#pragma once
 
 #include "deck.h"
 #include "lang_pair.h"
@@ -87,4 +86,3 @@ bool lang_slopes_differ(lang_slopes *slopes, double by_differences, double given
 bool lang_slopes_wrong(const lang_slopes *slopes);
 
 TSL_C_END
-#endif

@@ -70,8 +70,7 @@
  * numbers, extents, range variables, as indices, ends of ranges and powers need; comparisons, &&,
  * || and ! give 0 or 1.
  */
-#ifndef TSL_FAM_LANG_EXPR_H
-#define TSL_FAM_LANG_EXPR_H
+#pragma once
 
 #include "contract.h"
 
@@ -342,4 +341,3 @@ tsl_err lang_node_fail(tsl_err code, const lang_expr *expr, int32_t node, const 
   } while (0)
 
 TSL_C_END
-#endif

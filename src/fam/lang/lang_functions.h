@@ -3,8 +3,7 @@
  * The functions of lang_math.h for sockets and cards, as lang_NAME_f32 of float and lang_NAME_f64
  * of double.
  */
-#ifndef TSL_FAM_LANG_FUNCTIONS_H
-#define TSL_FAM_LANG_FUNCTIONS_H
+#pragma once
 
 #include "fn.h"
 
@@ -29,5 +28,3 @@
 #undef LANG_
 
 #undef LANG_FN
-
-#endif

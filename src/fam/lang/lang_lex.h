@@ -3,8 +3,7 @@
  * Private to lang_lex.c, lang_parse.c and lang_type.c: words of the language, and the steps
  * text -> tokens -> tree -> checked tree.
  */
-#ifndef TSL_FAM_LANG_LEX_H
-#define TSL_FAM_LANG_LEX_H
+#pragma once
 
 #include "lang_expr.h"
 
@@ -44,5 +43,3 @@ tsl_err lang_expr_keep(lang_expr *expr, const char *text);
 
 /** Make child the last child of node; takes over depth and reads. */
 void lang_node_adopt(lang_expr *expr, int32_t node, int32_t child);
-
-#endif

@@ -7,8 +7,7 @@
  * tsl_device.capability of the devices (sockets: x86-64 level 2, 3, 4, or 0; cards: 10 * major +
  * minor).
  */
-#ifndef TSL_FAM_LANG_OBJECTS_H
-#define TSL_FAM_LANG_OBJECTS_H
+#pragma once
 
 #include "contract.h"
 
@@ -33,4 +32,3 @@ tsl_err lang_objects_find(const tsl_problem *problem, const char *field, int32_t
                           const void **bytes, int64_t *n);
 
 TSL_C_END
-#endif

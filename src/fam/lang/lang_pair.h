@@ -10,8 +10,7 @@
  *
  * The text is the same for all devices, of operations of lang_math.h, each rounded.
  */
-#ifndef TSL_FAM_LANG_PAIR_H
-#define TSL_FAM_LANG_PAIR_H
+#pragma once
 
 #include "lang_expr.h"
 #include "lang_text.h"
@@ -67,4 +66,3 @@ tsl_err lang_pair_emit(const lang_pair *pair, const lang_pair_words *words, lang
 extern const char lang_math_text[];
 
 TSL_C_END
-#endif

@@ -2,8 +2,7 @@
  * @file lang_pair_own.h
  * Private to lang_pair*.c: walking through an expression with range variables bound.
  */
-#ifndef TSL_FAM_LANG_PAIR_OWN_H
-#define TSL_FAM_LANG_PAIR_OWN_H
+#pragma once
 
 #include "lang_pair.h"
 
@@ -39,5 +38,3 @@ bool lang_is_known(const lang_pair *pair, int32_t node);
     (void)lang_node_fail(err, (pair)->expr, (node), __FILE__, __LINE__, __VA_ARGS__); \
     goto done;                                                                        \
   } while (0)
-
-#endif

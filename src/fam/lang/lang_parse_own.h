@@ -1,6 +1,5 @@
 /** @file lang_parse_own.h  Private to lang_parse.c and lang_parse_operators.c: the descent. */
-#ifndef TSL_FAM_LANG_PARSE_OWN_H
-#define TSL_FAM_LANG_PARSE_OWN_H
+#pragma once
 
 #include "lang_lex.h"
 
@@ -33,5 +32,3 @@ tsl_err lang_parse_primary(lang_parser *p, int32_t *out);
 
 /** An expression, inside others or the whole one. */
 tsl_err lang_parse_inner(lang_parser *p, int32_t *out);
-
-#endif

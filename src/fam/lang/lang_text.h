@@ -2,8 +2,7 @@
  * @file lang_text.h
  * Text of compiled code, piece by piece.
  */
-#ifndef TSL_FAM_LANG_TEXT_H
-#define TSL_FAM_LANG_TEXT_H
+#pragma once
 
 #include "error.h"
 
@@ -21,4 +20,3 @@ typedef struct lang_text {
 void lang_put(lang_text *text, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 TSL_C_END
-#endif

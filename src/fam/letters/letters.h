@@ -5,8 +5,7 @@
  * A letter equals itself and no other, N and the other ambiguous ones too. Two ways of writing are
  * one letter: lower case and upper case of dna, rna and protein; U is T in dna, T is U in rna.
  */
-#ifndef TSL_FAM_LETTERS_H
-#define TSL_FAM_LETTERS_H
+#pragma once
 
 #include <stdint.h>
 
@@ -45,5 +44,3 @@ int64_t letters_others(int32_t alphabet, const uint8_t *codes, int64_t n);
 
 /** What the others are other than, for people: "A C G T"; "" for bytes. */
 const char *letters_plainly(int32_t alphabet);
-
-#endif

@@ -7,8 +7,7 @@
  * reference alone, S letters of the query that a local alignment leaves out. Places count from 0
  * here and in PAF and tables, from 1 in SAM; ends are not included.
  */
-#ifndef TSL_FAM_LETTERS_ALIGNMENT_H
-#define TSL_FAM_LETTERS_ALIGNMENT_H
+#pragma once
 
 #include "letters_records.h"
 
@@ -78,5 +77,3 @@ void letters_paf_record(const letters_alignment *a, FILE *file);
 /** The head of a table with tabs, and a line of it. */
 void letters_table_head(bool distance, FILE *file);
 void letters_table_record(const letters_alignment *a, FILE *file);
-
-#endif

@@ -2,8 +2,7 @@
  * @file letters_file.h
  * Whole files of letters in memory; what gzip has packed is unpacked.
  */
-#ifndef TSL_FAM_LETTERS_FILE_H
-#define TSL_FAM_LETTERS_FILE_H
+#pragma once
 
 #include "error.h"
 
@@ -39,5 +38,3 @@ tsl_err letters_unpack(const char *path, const char *bytes, int64_t n, char **te
 
 /** Printable copy of a file's name, its end where it is long; returns shown. */
 const char *letters_shown_file(const char *file, char shown[104]);
-
-#endif

@@ -2,8 +2,7 @@
  * @file letters_names.h
  * Which names are given twice: a hash table of records, with linear probing (Knuth, TAOCP 6.4).
  */
-#ifndef TSL_FAM_LETTERS_NAMES_H
-#define TSL_FAM_LETTERS_NAMES_H
+#pragma once
 
 #include "letters_records.h"
 
@@ -18,5 +17,3 @@ uint64_t letters_names_hash(const char *name, int64_t n);
  */
 tsl_err letters_names_same(const letters_set *set, const uint64_t *hashes, int64_t first, int64_t n,
                            int64_t same[2]);
-
-#endif

@@ -5,8 +5,7 @@
  * What is wrong with a piece is found by any thread, and said in the order of the file: when the
  * lines and records before it are known, the first piece that fails is read again for its message.
  */
-#ifndef TSL_FAM_LETTERS_PIECES_H
-#define TSL_FAM_LETTERS_PIECES_H
+#pragma once
 
 #include "letters_records.h"
 #include "letters_scan.h"
@@ -74,5 +73,3 @@ tsl_err letters_pieces_scan(const letters_reading *r, const letters_piece *p, in
 typedef tsl_err letters_piece_fn(const letters_reading *r, letters_piece *p, int slot);
 tsl_err letters_pieces_each(const letters_reading *r, int slot, int64_t lo, int64_t hi,
                             letters_piece_fn *take);
-
-#endif

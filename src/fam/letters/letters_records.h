@@ -6,8 +6,7 @@
  * headers without a name, comments of FASTA (lines that begin with ';'), letters and quality of
  * FASTQ on one line or several. Quality is counted and not kept.
  */
-#ifndef TSL_FAM_LETTERS_RECORDS_H
-#define TSL_FAM_LETTERS_RECORDS_H
+#pragma once
 
 #include "error.h"
 #include "letters.h"
@@ -58,5 +57,3 @@ tsl_err letters_parse_pieces(const letters_ask *ask, const char *bytes, int64_t 
 
 /** Free a set and zero it. */
 void letters_clear(letters_set *set);
-
-#endif

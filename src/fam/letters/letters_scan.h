@@ -7,8 +7,7 @@
  * characters of quality are read as there are letters, also where a line of them begins with '@'.
  * Threads: one scan each. Time linear in the bytes.
  */
-#ifndef TSL_FAM_LETTERS_SCAN_H
-#define TSL_FAM_LETTERS_SCAN_H
+#pragma once
 
 #include "error.h"
 
@@ -70,5 +69,3 @@ const char *letters_scan_place(const letters_scan *scan, char said[LETTERS_PLACE
 /** First word of the last header, what is not printable as '?', cut to room - 1 characters;
  *  without room nothing is written. @return characters of the whole word */
 int64_t letters_scan_name(const letters_scan *scan, char *name, int64_t room);
-
-#endif

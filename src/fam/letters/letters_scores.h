@@ -2,8 +2,7 @@
  * @file letters_scores.h
  * Scores of alignments: of pairs of letters, plain or of a matrix, and of gaps.
  */
-#ifndef TSL_FAM_LETTERS_SCORES_H
-#define TSL_FAM_LETTERS_SCORES_H
+#pragma once
 
 #include "deck.h"
 #include "letters.h"
@@ -57,5 +56,3 @@ tsl_err letters_scores_settle(const tsl_deck *deck, const char *key, const lette
                               uint32_t *known);
 
 TSL_C_END
-
-#endif

@@ -3,8 +3,7 @@
  * The text of a file of records, read piece by piece: pieces begin where records do, and may be
  * read in any order by several threads.
  */
-#ifndef TSL_FAM_LETTERS_SOURCE_H
-#define TSL_FAM_LETTERS_SOURCE_H
+#pragma once
 
 #include "error.h"
 
@@ -56,5 +55,3 @@ tsl_err letters_source_border(const letters_source *s, int64_t from, int64_t to,
 
 void letters_source_clear(letters_source *s);
 void letters_buffer_clear(letters_buffer *buffer);
-
-#endif

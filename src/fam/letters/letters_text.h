@@ -2,8 +2,7 @@
  * @file letters_text.h
  * One sequence of a file as it was written: a record of FASTA or FASTQ, or the whole of a text.
  */
-#ifndef TSL_FAM_LETTERS_TEXT_H
-#define TSL_FAM_LETTERS_TEXT_H
+#pragma once
 
 #include "letters_scan.h"
 
@@ -32,5 +31,3 @@ tsl_err letters_text_parse(const letters_text_ask *ask, const char *bytes, int64
 /** Line and column, from 1, of letter k (from 0) of a text that was parsed. */
 void letters_text_place(const letters_text_ask *ask, const letters_text *text, const char *bytes,
                         int64_t n_bytes, int64_t k, int64_t *line, int64_t *column);
-
-#endif

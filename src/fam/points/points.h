@@ -10,8 +10,7 @@
  *
  * Messages name the keys as the deck has them, with its line.
  */
-#ifndef TSL_FAM_POINTS_H
-#define TSL_FAM_POINTS_H
+#pragma once
 
 #include "deck.h"
 #include "table_read.h"
@@ -135,5 +134,3 @@ const char *points_unit(const points_source *s);
 
 /** Points of a settled generator. Every number is a function of (seed, point, draw) alone. */
 tsl_err points_generate(const points_generator *g, table_rows *table);
-
-#endif

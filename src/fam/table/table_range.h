@@ -3,8 +3,7 @@
  * Which frames of a file are meant: "all", "first:last" or "first:last:step", numbers from 1, both
  * ends included; without first from the first, without last to the last.
  */
-#ifndef TSL_FAM_TABLE_RANGE_H
-#define TSL_FAM_TABLE_RANGE_H
+#pragma once
 
 #include "error.h"
 
@@ -21,4 +20,3 @@ typedef struct table_range {
 tsl_err table_range_parse(const char *which, int64_t n, table_range *range);
 
 TSL_C_END
-#endif

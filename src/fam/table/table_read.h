@@ -6,8 +6,7 @@
  * Files are hostile: sizes are checked before memory is taken, every number must be finite,
  * and messages name the file and the line (text, XYZ) or the row counted from 0 (NPY, HDF5).
  */
-#ifndef TSL_FAM_TABLE_READ_H
-#define TSL_FAM_TABLE_READ_H
+#pragma once
 
 #include "error.h"
 
@@ -183,5 +182,3 @@ tsl_err table_field_parse(const table_lines *lines, int64_t column, const char *
 
 /** Printable copy of [text, end), shortened to 40 characters; returns shown. */
 const char *table_shown(const char *text, const char *end, char shown[48]);
-
-#endif

@@ -30,8 +30,7 @@
  * row i of the first set is at place params.first + i; first is a multiple of TRI_PAD, and between
  * the sets are zeros.
  */
-#ifndef TSL_FAM_TRI_H
-#define TSL_FAM_TRI_H
+#pragma once
 
 #include "contract.h"
 #include "fn.h"
@@ -315,4 +314,3 @@ extern const char *const tri_map_words[];
 extern const tsl_family tsl_family_tri;
 
 TSL_C_END
-#endif

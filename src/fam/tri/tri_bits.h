@@ -8,8 +8,7 @@
  * All that a value takes besides is how many bits are 1 in both points. These are whole numbers of
  * at most params.d, which fp32 has exactly.
  */
-#ifndef TSL_FAM_TRI_BITS_H
-#define TSL_FAM_TRI_BITS_H
+#pragma once
 
 #include "tri.h"
 
@@ -28,5 +27,3 @@ static inline int64_t tri_words_of(const tri_params *p) {
 }
 
 TSL_C_END
-
-#endif

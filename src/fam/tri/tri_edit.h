@@ -9,8 +9,7 @@
  *
  * Myers 1999, J. ACM 46:395, figure 8, in the form of Hyyro 2003, Nordic J. Comput. 10:29.
  */
-#ifndef TSL_FAM_TRI_EDIT_H
-#define TSL_FAM_TRI_EDIT_H
+#pragma once
 
 #include "fn.h"
 
@@ -33,5 +32,3 @@
     *up = over_less | ~(same | over_more);                                                \
     *down = over_more & same;                                                             \
   }
-
-#endif

@@ -27,8 +27,7 @@
  *                                             what is summed: the value, and with a gradient minus
  *                                             its components; X(0) X(1) ...
  */
-#ifndef TSL_FAM_TRI_EQUATION_H
-#define TSL_FAM_TRI_EQUATION_H
+#pragma once
 
 #include "lang_equation.h"
 #include "tri.h"
@@ -67,4 +66,3 @@ void tri_equation_arguments(const tsl_problem *problem, const void *x, const voi
 extern const lang_purpose tri_purpose;
 
 TSL_C_END
-#endif

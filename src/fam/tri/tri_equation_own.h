@@ -2,8 +2,7 @@
  * @file tri_equation_own.h
  * The deck's part of tri_equation.h; private to the family.
  */
-#ifndef TSL_FAM_TRI_EQUATION_OWN_H
-#define TSL_FAM_TRI_EQUATION_OWN_H
+#pragma once
 
 #include "tri_equation.h"
 
@@ -52,5 +51,3 @@ tsl_err tri_equation_sample(const tsl_deck *deck, const tri_equation *equation,
                             const tsl_problem *problem);
 
 void tri_equation_clear(tri_equation *equation);
-
-#endif

@@ -2,8 +2,7 @@
  * @file tri_family.h
  * What the files of the family share among themselves: the deck section and the steps of create.
  */
-#ifndef TSL_FAM_TRI_FAMILY_H
-#define TSL_FAM_TRI_FAMILY_H
+#pragma once
 
 #include "letters_records.h"
 #include "letters_scores.h"
@@ -330,5 +329,3 @@ void tri_region(const tsl_problem *problem, const tsl_unit *unit, int field, int
                 int64_t hi[3]);
 tsl_err tri_advance(tsl_problem *problem, int phase, bool *more);
 tsl_err tri_summary(const tsl_problem *problem, tsl_summary *summary);
-
-#endif

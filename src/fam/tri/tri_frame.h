@@ -14,8 +14,7 @@
  * A pair is looked at once: from the row of cells that comes first, within a row from the atom
  * before.
  */
-#ifndef TSL_FAM_TRI_FRAME_H
-#define TSL_FAM_TRI_FRAME_H
+#pragma once
 
 #include "trajectory.h"
 #include "tri.h"
@@ -107,4 +106,3 @@ TSL_FN double tri_frame_distance_f64(const double m[6], uint32_t d1, uint32_t d2
 }
 
 TSL_C_END
-#endif

@@ -7,8 +7,7 @@
  * Counts are integers, and each frame has rows of its own in the results: they depend on nobody's
  * share.
  */
-#ifndef TSL_FAM_TRI_FRAMES_H
-#define TSL_FAM_TRI_FRAMES_H
+#pragma once
 
 #include "tri_frame.h"
 
@@ -105,4 +104,3 @@ double tri_frames_rdf(const tri_params *p, uint64_t count, double pairs, double 
 bool tri_frames_has_rdf(const tsl_problem *problem);
 
 TSL_C_END
-#endif

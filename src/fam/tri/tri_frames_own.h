@@ -2,8 +2,7 @@
  * @file tri_frames_own.h
  * What the files of frames share on the root, while a problem is made.
  */
-#ifndef TSL_FAM_TRI_FRAMES_OWN_H
-#define TSL_FAM_TRI_FRAMES_OWN_H
+#pragma once
 
 #include "tri_frames.h"
 #include "tri_marks.h"
@@ -62,5 +61,3 @@ tsl_err tri_frames_keep_kinds(tri_frames_input *in, tsl_problem *problem);
 
 /** Add all fields. @param[in] unit  of lengths */
 tsl_err tri_frames_fields(const tri_frames_input *in, const char *unit, tsl_problem *problem);
-
-#endif

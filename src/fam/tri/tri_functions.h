@@ -4,8 +4,7 @@
  * backends know of a function, the kernels of every SIMD level and of the cards, and the tests
  * follow it; the formulas are in tri_pairs_body.h.
  */
-#ifndef TSL_FAM_TRI_FUNCTIONS_H
-#define TSL_FAM_TRI_FUNCTIONS_H
+#pragma once
 
 /** How the points are prepared on the root before they are shared. */
 typedef enum tri_prepare {
@@ -185,5 +184,4 @@ extern const char *const tri_choice_words[];
 
 #ifdef __cplusplus
 }
-#endif
 #endif

@@ -25,8 +25,7 @@
  *                     there is none; LINK: 0
  * What rows report that are not active is not read. All are hidden; the family makes the results.
  */
-#ifndef TSL_FAM_TRI_GRAPH_H
-#define TSL_FAM_TRI_GRAPH_H
+#pragma once
 
 #include "tri_near.h"
 
@@ -56,4 +55,3 @@ TSL_FN int tri_graph_skips(int32_t of_row, int32_t of_points) {
 }
 
 TSL_C_END
-#endif

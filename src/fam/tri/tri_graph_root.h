@@ -3,8 +3,7 @@
  * The root's part in tri_graph.h: it holds the partition, and after each phase says what rows look
  * for in the next one.
  */
-#ifndef TSL_FAM_TRI_GRAPH_ROOT_H
-#define TSL_FAM_TRI_GRAPH_ROOT_H
+#pragma once
 
 #include "tri_family.h"
 #include "tri_graph.h"
@@ -52,5 +51,3 @@ bool tri_graph_unite(tri_graph *g, int32_t i, int32_t j);
 
 /** linkage: after a phase, and at the end. */
 tsl_err tri_linkage_advance(tsl_problem *problem, tri_graph *g, bool *more);
-
-#endif

@@ -16,8 +16,7 @@
  * their points half way between two). What is dropped follows from the sequences alone.
  * Scores tell how similar two sequences are: tri_is_similarity().
  */
-#ifndef TSL_FAM_TRI_LETTERS_H
-#define TSL_FAM_TRI_LETTERS_H
+#pragma once
 
 #include "tri.h"
 
@@ -76,5 +75,3 @@ static inline int64_t tri_sequence_length(const tri_sequences *s, int64_t place)
 }
 
 TSL_C_END
-
-#endif

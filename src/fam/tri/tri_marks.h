@@ -9,8 +9,7 @@
  * serves partial histograms, data and random points, jackknife and bootstrap. See
  * docs/adr/0022-sets-and-classes.md.
  */
-#ifndef TSL_FAM_TRI_MARKS_H
-#define TSL_FAM_TRI_MARKS_H
+#pragma once
 
 #include "tri_family.h"
 
@@ -92,5 +91,3 @@ tsl_err tri_estimate(const tsl_problem *problem, double *xi, double *covariance,
 
 /** Count, or sum of weights, in a cell of the backends' counts. */
 double tri_weighted_count(const tsl_problem *problem, int64_t cell);
-
-#endif

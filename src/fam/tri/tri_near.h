@@ -13,8 +13,7 @@
  * bound of a box is never above the value of a pair in it, to the last bit; values are computed as
  * without the tree, and are the same for (i, j) and (j, i). See docs/adr/0021-near-pairs.md.
  */
-#ifndef TSL_FAM_TRI_NEAR_H
-#define TSL_FAM_TRI_NEAR_H
+#pragma once
 
 #include "tri.h"
 
@@ -81,4 +80,3 @@ tsl_err tri_near_count(const tsl_problem *problem, const tri_tree *tree, int64_t
                        tri_look *look);
 
 TSL_C_END
-#endif

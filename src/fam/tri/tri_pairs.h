@@ -18,8 +18,7 @@
  * Names after inclusion: tri_step_<name>_f32, tri_finish_<name>_f32, and _f64; likewise bounds of
  * boxes and bins of histograms.
  */
-#ifndef TSL_FAM_TRI_PAIRS_H
-#define TSL_FAM_TRI_PAIRS_H
+#pragma once
 
 #include "fn.h"
 #include "lang_functions.h"
@@ -71,5 +70,3 @@
                                                     (z) * (-0.010749050339697807562 + \
                                                            (z)*0.028169218060881412899)))))))))))
 #include "tri_pairs_body.h"
-
-#endif

@@ -19,8 +19,7 @@
  * Of equally good alignments the one of family dp is taken: from the end pair, left, up, a gap
  * opened rather than extended; LOCAL ends in the best cell of the smallest row, then column.
  */
-#ifndef TSL_FAM_TRI_TRACEBACK_H
-#define TSL_FAM_TRI_TRACEBACK_H
+#pragma once
 
 #include "tri.h"
 
@@ -122,4 +121,3 @@ void tri_kept_pair(const tri_params *p, int64_t lo, const tsl_part *part, int64_
                    int64_t place[2]);
 
 TSL_C_END
-#endif

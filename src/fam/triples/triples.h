@@ -13,8 +13,7 @@
  * Blocks do not depend on the ranks, and each has a sum of its own for every point, added up by the
  * root in the order of blocks: the same bits for any number of ranks and any plan.
  */
-#ifndef TSL_FAM_TRIPLES_H
-#define TSL_FAM_TRIPLES_H
+#pragma once
 
 #include "contract.h"
 #include "fn.h"
@@ -153,4 +152,3 @@ extern const char *const triples_function_words[];
 extern const tsl_family tsl_family_triples;
 
 TSL_C_END
-#endif

@@ -36,8 +36,7 @@
  *     triples_value(ij, jk, ki, i, j, k, c)                         0 beyond the cut-off
  *     with params.slopes the macro TRIPLES_SLOPES, and triples_slope, the same of the gradient
  */
-#ifndef TSL_FAM_TRIPLES_EQUATION_H
-#define TSL_FAM_TRIPLES_EQUATION_H
+#pragma once
 
 #include "lang_equation.h"
 #include "triples.h"
@@ -71,4 +70,3 @@ TSL_FN int64_t triples_columns(const triples_params *p, int64_t i) {
 extern const lang_purpose triples_purpose;
 
 TSL_C_END
-#endif

@@ -2,8 +2,7 @@
  * @file triples_family.h
  * What the files of the family share among themselves: the deck section and the steps of create.
  */
-#ifndef TSL_FAM_TRIPLES_FAMILY_H
-#define TSL_FAM_TRIPLES_FAMILY_H
+#pragma once
 
 #include "points.h"
 #include "triples_equation.h"
@@ -97,5 +96,3 @@ void triples_region(const tsl_problem *problem, const tsl_unit *unit, int field,
                     int64_t hi[3]);
 tsl_err triples_advance(tsl_problem *problem, int phase, bool *more);
 tsl_err triples_summary(const tsl_problem *problem, tsl_summary *summary);
-
-#endif

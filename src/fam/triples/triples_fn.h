@@ -24,8 +24,7 @@
  * Terms are added in the type of the run for TRIPLES_TILE points k at a time, and these sums in
  * double precision: the same bits on every device (fn.h).
  */
-#ifndef TSL_FAM_TRIPLES_FN_H
-#define TSL_FAM_TRIPLES_FN_H
+#pragma once
 
 #include "fn.h"
 
@@ -56,5 +55,3 @@ TSL_FN int triples_place(int a, int b, int c, int bins) {
   const int middle = a + b + c - least - most;
   return least >= 0 ? (least * bins + middle) * bins + most : bins * bins * bins;
 }
-
-#endif

@@ -5,8 +5,7 @@
  * bohr, values with x outermost and z innermost; an orbital's number behind the atoms, whose count
  * is negative then).
  */
-#ifndef TSL_FAM_XC_XC_CUBES_H
-#define TSL_FAM_XC_XC_CUBES_H
+#pragma once
 
 #include "xc_basis.h"
 #include "xc_problem.h"
@@ -70,5 +69,3 @@ void xc_cubes_text(const xc_cubes *cubes, char *text, size_t size);
 /** Write them, in ranges (parallel.h); what cannot be written is lost (tsl_files_lose). */
 void xc_cubes_write(const xc_scf *scf, const xc_molecule *molecule, const xc_basis *basis,
                     xc_cubes *cubes);
-
-#endif

@@ -14,8 +14,7 @@
  * the environment when that is set; else the one that was found when tesela was configured
  * (TSL_DISPERSION_FOLDER); else where the loader looks.
  */
-#ifndef TSL_FAM_XC_XC_DISPERSION_H
-#define TSL_FAM_XC_XC_DISPERSION_H
+#pragma once
 
 #include "xc_functional.h"
 #include "xc_molecule.h"
@@ -48,5 +47,3 @@ typedef struct xc_dispersion {
 tsl_err xc_dispersion_compute(xc_dispersion_kind kind, const xc_functional *functional,
                               const xc_molecule *molecule, xc_dispersion *out);
 void xc_dispersion_clear(xc_dispersion *dispersion);
-
-#endif

@@ -20,8 +20,7 @@
  *
  * Products i >= j are kept, those of unlike orbitals times the root of 2.
  */
-#ifndef TSL_FAM_XC_XC_EXCHANGE_H
-#define TSL_FAM_XC_XC_EXCHANGE_H
+#pragma once
 
 #include "xc_problem.h"
 
@@ -61,4 +60,3 @@ static inline const double *xc_exchange_products(const tsl_problem *problem, int
 }
 
 TSL_C_END
-#endif

@@ -2,8 +2,7 @@
  * @file xc_family.h
  * What the files of the family share among themselves: the deck section and the root's own state.
  */
-#ifndef TSL_FAM_XC_XC_FAMILY_H
-#define TSL_FAM_XC_XC_FAMILY_H
+#pragma once
 
 #include "xc_basis.h"
 #include "xc_cubes.h"
@@ -269,5 +268,3 @@ tsl_err xc_gradient_finish(tsl_problem *problem);
 const char *xc_advice(const xc_own *own);
 tsl_err xc_summary(const tsl_problem *problem, tsl_summary *summary);
 void xc_describe(const tsl_problem *problem, char *text, size_t size);
-
-#endif

@@ -16,8 +16,7 @@
  * no sum over ranks wraps unseen, each rank says how large its sums are (xc_fixed_set_guard) and
  * the root refuses what does not surely fit. @return of all: TSL_ERR_NUMERIC.
  */
-#ifndef TSL_FAM_XC_XC_FIXED_H
-#define TSL_FAM_XC_XC_FIXED_H
+#pragma once
 
 #include "xc_problem.h"
 
@@ -66,4 +65,3 @@ void xc_fixed_take(const tsl_problem *problem, int which, int field, int64_t fir
                    double *out);
 
 TSL_C_END
-#endif

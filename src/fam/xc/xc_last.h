@@ -12,8 +12,7 @@
  * McWeeny's D' <- 3 D'^2 - 2 D'^3 (Rev. Mod. Phys. 32 (1960) 335). Smeared fields begin with the
  * newest alone, as a mixture of theirs may have negative occupations.
  */
-#ifndef TSL_FAM_XC_XC_LAST_H
-#define TSL_FAM_XC_XC_LAST_H
+#pragma once
 
 #include "xc_basis.h"
 #include "xc_scf.h"
@@ -48,5 +47,3 @@ tsl_err xc_last_begin(const xc_last *last, const xc_molecule *molecule, const xc
                       xc_scf *scf, bool *begun);
 
 void xc_last_clear(xc_last *last);
-
-#endif

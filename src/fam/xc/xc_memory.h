@@ -3,8 +3,7 @@
  * Memory that a rank needs: what is the same on all devices, and a bound that is known before any
  * work.
  */
-#ifndef TSL_FAM_XC_MEMORY_H
-#define TSL_FAM_XC_MEMORY_H
+#pragma once
 
 #include "xc_problem.h"
 
@@ -40,4 +39,3 @@ tsl_err xc_memory_check(const tsl_deck *deck, const tsl_problem *problem, int64_
                         bool stability, double scratch);
 
 TSL_C_END
-#endif

@@ -9,8 +9,7 @@
  * sites, and adds to the exchange-correlation matrix and energy as a gradient-corrected functional
  * does. A point meets the sites in their order, whoever computes it.
  */
-#ifndef TSL_FAM_XC_XC_NONLOCAL_H
-#define TSL_FAM_XC_XC_NONLOCAL_H
+#pragma once
 
 #include "xc_family.h"
 
@@ -27,5 +26,3 @@ tsl_err xc_nonlocal_sites(tsl_problem *problem);
 /** Add what the second phase has summed to the matrix and the energy of this iteration.
  *  @param[in,out] xc  [n_spin][n][n] */
 tsl_err xc_nonlocal_add(const tsl_problem *problem, double *xc);
-
-#endif

@@ -29,8 +29,7 @@
  * The root guesses the density, steps (xc_scf.h) and decides when it is done, in `advance`. Units
  * add to n x n matrices, row-major, that are summed over ranks; densities are symmetric.
  */
-#ifndef TSL_FAM_XC_XC_PROBLEM_H
-#define TSL_FAM_XC_XC_PROBLEM_H
+#pragma once
 
 #include "contract.h"
 #include "xc_fock.h"
@@ -272,4 +271,3 @@ extern const char *const xc_parallel_words[];
 extern const tsl_family tsl_family_xc;
 
 TSL_C_END
-#endif

@@ -2,8 +2,7 @@
  * @file xc_qcschema.h
  * The result as a tree of jansson's. Only for files that see its header.
  */
-#ifndef TSL_FAM_XC_XC_QCSCHEMA_H
-#define TSL_FAM_XC_XC_QCSCHEMA_H
+#pragma once
 
 #include "xc_family.h"
 
@@ -11,5 +10,3 @@
 
 /** AtomicResult of the field. @param[out] result  the caller's; json_decref */
 tsl_err xc_qcschema_result(const xc_params *p, const xc_own *own, json_t **result);
-
-#endif

@@ -3,8 +3,7 @@
  * A served job (tsl_service): who asks, what is asked, and what is kept from question to question.
  * Root only.
  */
-#ifndef TSL_FAM_XC_XC_TALK_H
-#define TSL_FAM_XC_XC_TALK_H
+#pragma once
 
 #include "xc_family.h"
 #include "xc_frames.h"
@@ -119,5 +118,3 @@ tsl_err xc_load_frames(const tsl_deck *deck, const xc_deck *s, xc_frames *frames
 /** The atoms that the deck has. */
 tsl_err xc_load_atoms(const tsl_deck *deck, const xc_deck *s, xc_molecule *molecule,
                       xc_model *model);
-
-#endif

@@ -2,8 +2,7 @@
  * @file bench_gpu.cuh
  * The benchmarks of `tesela bench` on a card.
  */
-#ifndef TSL_GPU_BENCH_GPU_CUH
-#define TSL_GPU_BENCH_GPU_CUH
+#pragma once
 
 #include "gpu.cuh"
 
@@ -25,5 +24,3 @@ template <class W, class F> tsl_err bench_best(W *w, int64_t repeat, F work, dou
 done:
   return err;
 }
-
-#endif

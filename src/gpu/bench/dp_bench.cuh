@@ -2,8 +2,7 @@
  * @file dp_bench.cuh
  * What the measurements of dp share: options, one line of the table, random data.
  */
-#ifndef TSL_GPU_DP_BENCH_CUH
-#define TSL_GPU_DP_BENCH_CUH
+#pragma once
 
 #include "bench_gpu.cuh"
 #include "dp_gpu.cuh"
@@ -57,5 +56,3 @@ tsl_err dp_bench_rows(dp_bench_options *o);
 
 /** `tesela bench dp`. */
 tsl_err dp_bench(int argc, char **argv);
-
-#endif

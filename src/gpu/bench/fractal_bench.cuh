@@ -2,8 +2,7 @@
  * @file fractal_bench.cuh
  * What the measurements of fractal share: an image on card 0, timing, lines of the table.
  */
-#ifndef TSL_GPU_FRACTAL_BENCH_CUH
-#define TSL_GPU_FRACTAL_BENCH_CUH
+#pragma once
 
 #include "bench_gpu.cuh"
 #include "fractal_gpu.cuh"
@@ -55,5 +54,3 @@ tsl_err fractal_bench_goals(const tri_bench_options *o);
 /** `tesela bench fractal` and `tesela bench fractal-tune`. */
 tsl_err fractal_bench(int argc, char **argv);
 tsl_err fractal_bench_tune(int argc, char **argv);
-
-#endif

@@ -2,8 +2,7 @@
  * @file tri_bench.cuh
  * What the measurements share: options, a problem of random points, timing, the write ceiling.
  */
-#ifndef TSL_GPU_TRI_BENCH_CUH
-#define TSL_GPU_TRI_BENCH_CUH
+#pragma once
 
 #include "tri_gpu.cuh"
 
@@ -86,5 +85,3 @@ tsl_err tri_bench_sum(int64_t n, int64_t repeat, tri_bench_sums *out);
 /** Best write rate of the card in bytes/s: cudaMemset and a kernel of 16-byte stores, on a buffer.
  */
 tsl_err tri_bench_ceiling(tri_gpu *w, void *buffer, int64_t bytes, double *rate);
-
-#endif

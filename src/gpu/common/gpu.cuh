@@ -7,8 +7,7 @@
  * With the environment variable TSL_CUDA_SYNC set, every launch is waited for, so that an error
  * is reported at the kernel that made it.
  */
-#ifndef TSL_GPU_GPU_CUH
-#define TSL_GPU_GPU_CUH
+#pragma once
 
 #include "contract.h"
 
@@ -118,5 +117,3 @@ tsl_err tsl_gpu_timer_stop(tsl_gpu_timer *timer, cudaStream_t stream, double *se
 static __host__ __device__ __forceinline__ int64_t tsl_ceil_div(int64_t a, int64_t b) {
   return (a + b - 1) / b;
 }
-
-#endif

@@ -2,8 +2,7 @@
  * @file gpu_blas.cuh
  * Checked calls of cuBLAS, as TSL_CUDA_TRY of gpu.cuh checks those of CUDA.
  */
-#ifndef TSL_GPU_GPU_BLAS_CUH
-#define TSL_GPU_GPU_BLAS_CUH
+#pragma once
 
 #include "gpu.cuh"
 
@@ -17,5 +16,3 @@
                                                                : TSL_ERR_DEVICE),         \
                "card %s: %s: %s", tsl_gpu_card(), #call, cublasGetStatusString(status_)); \
   } while (0)
-
-#endif

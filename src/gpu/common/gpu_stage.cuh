@@ -3,8 +3,7 @@
  * Moves between a card and memory that the program allocates itself, by all threads of the process:
  * the driver's own way through pageable memory uses one.
  */
-#ifndef TSL_GPU_GPU_STAGE_CUH
-#define TSL_GPU_GPU_STAGE_CUH
+#pragma once
 
 #include "gpu.cuh"
 
@@ -26,5 +25,3 @@ tsl_err tsl_gpu_fetch(tsl_gpu_stage *stage, const void *from, int64_t bytes, voi
 /** The same from the host's memory to the device's. */
 tsl_err tsl_gpu_send(tsl_gpu_stage *stage, const void *from, int64_t bytes, void *to,
                      cudaStream_t stream);
-
-#endif

@@ -2,8 +2,7 @@
  * @file fractal_auto.cuh
  * Launches of our own kernels; included by fractal_auto_f32.cu and fractal_auto_f64.cu.
  */
-#ifndef TSL_GPU_FRACTAL_AUTO_CUH
-#define TSL_GPU_FRACTAL_AUTO_CUH
+#pragma once
 
 #include "fractal_fill.cuh"
 
@@ -53,5 +52,3 @@ template <class R> tsl_err fractal_auto_run(fractal_gpu *w, int64_t n) {
 done:
   return err;
 }
-
-#endif

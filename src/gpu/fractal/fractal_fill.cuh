@@ -8,8 +8,7 @@
  * rows and columns in the middle and do the same with the four. All boxes of one depth of a tile
  * are computed together. Filled pixels chosen by fractal_is_sampled are computed in the end.
  */
-#ifndef TSL_GPU_FRACTAL_FILL_CUH
-#define TSL_GPU_FRACTAL_FILL_CUH
+#pragma once
 
 #include "fractal_rows.cuh"
 
@@ -275,5 +274,3 @@ static __global__ void __launch_bounds__(FRACTAL_BLOCK, FRACTAL_FILL_RESIDENT)
   fractal_add_total(a.totals + FRACTAL_TOTAL_SAMPLED, filler.sampled);
   fractal_add_total(a.totals + FRACTAL_TOTAL_WRONG, filler.source.wrong);
 }
-
-#endif

@@ -14,8 +14,7 @@
  *
  * All functions work on the worker's stream and do not wait unless they say so.
  */
-#ifndef TSL_GPU_FRACTAL_GPU_CUH
-#define TSL_GPU_FRACTAL_GPU_CUH
+#pragma once
 
 #include "fractal.h"
 #include "gpu.cuh"
@@ -139,5 +138,3 @@ void fractal_cublas_destroy(fractal_gpu *w);
  * exactly; by params.threads a thread for each column, or as many as the card holds. */
 tsl_err fractal_binarise_run(const fractal_gpu *w, const void *image, int64_t count, uint64_t sum,
                              uint64_t total, uint8_t *out);
-
-#endif

@@ -14,8 +14,7 @@
  * and for each lane:
  *   void put(uint32_t value)                       the value of the pixel this lane took last
  */
-#ifndef TSL_GPU_FRACTAL_LANES_CUH
-#define TSL_GPU_FRACTAL_LANES_CUH
+#pragma once
 
 #include "fractal_gpu.cuh"
 #include "fractal_walk.cuh"
@@ -130,5 +129,3 @@ static __device__ __forceinline__ void fractal_lanes(const fractal_args<typename
     length = left ? 1 : min(2 * length, a.tuning.longest);
   }
 }
-
-#endif

@@ -6,8 +6,7 @@
  * all boxes are numbered through. A warp draws a number of pieces at once, many at the begin and
  * one at the end (guided), and hands out their pixels to its lanes from left to right.
  */
-#ifndef TSL_GPU_FRACTAL_ROWS_CUH
-#define TSL_GPU_FRACTAL_ROWS_CUH
+#pragma once
 
 #include "fractal_lanes.cuh"
 
@@ -154,5 +153,3 @@ static __global__ void __launch_bounds__(FRACTAL_BLOCK, FRACTAL_RESIDENT)
   if (a.sums) fractal_add_total(a.totals + FRACTAL_TOTAL_VALUES, source.count.values);
   fractal_add_total(a.totals + FRACTAL_TOTAL_INSIDE, source.count.inside);
 }
-
-#endif

@@ -12,8 +12,7 @@
  * is denormal or overflows: then it is too small to change x + y, x - y and cy, or z is out. That
  * needs what params.doubling promises.
  */
-#ifndef TSL_GPU_FRACTAL_WALK_CUH
-#define TSL_GPU_FRACTAL_WALK_CUH
+#pragma once
 
 #include "fractal_fn.h"
 
@@ -119,5 +118,3 @@ template <class T, bool SHIP_, int WAY_> struct fractal_walk {
     return out;
   }
 };
-
-#endif

@@ -5,8 +5,7 @@
  *   lang_nvrtc.cu   text to an image for one kind of card
  *   lang_module.cu  an image to kernels of this card
  */
-#ifndef TSL_GPU_LANG_GPU_CUH
-#define TSL_GPU_LANG_GPU_CUH
+#pragma once
 
 #include "gpu.cuh"
 #include "lang_expr.h"
@@ -64,5 +63,3 @@ tsl_err lang_module_launch(const lang_module *module, int kernel, dim3 grid, int
                            cudaStream_t stream, void **params);
 /** Blocks that are resident on a multiprocessor at once. */
 tsl_err lang_module_resident(const lang_module *module, int kernel, int threads, int *blocks);
-
-#endif

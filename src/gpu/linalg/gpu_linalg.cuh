@@ -3,8 +3,7 @@
  * The card's table of dense algebra (linalg.h): cuBLAS and cuSOLVER on copies of the host's
  * matrices. For one thread, the one that calls the family on the root.
  */
-#ifndef TSL_GPU_GPU_LINALG_CUH
-#define TSL_GPU_GPU_LINALG_CUH
+#pragma once
 
 #include "contract.h"
 
@@ -20,4 +19,3 @@ int64_t tsl_gpu_linalg_bytes(void);
 bool tsl_gpu_linalg_lacks_memory(void);
 
 TSL_C_END
-#endif

@@ -2,8 +2,7 @@
  * @file gpu_linalg_own.cuh
  * What gpu_linalg.cu and gpu_linalg_copies.cu share: handles, copies of matrices, moves.
  */
-#ifndef TSL_GPU_GPU_LINALG_OWN_CUH
-#define TSL_GPU_GPU_LINALG_OWN_CUH
+#pragma once
 
 #include "gpu_blas.cuh"
 #include "gpu_stage.cuh"
@@ -52,5 +51,3 @@ tsl_err linalg_fetch(linalg *l, double *host);
 void linalg_forget(linalg *l);
 /** Give back the memory of copies that are not in use. */
 void linalg_shrink(linalg *l);
-
-#endif

@@ -2,8 +2,7 @@
  * @file probe_gpu.cuh
  * What `tesela probe` measures on a card, private to src/gpu.
  */
-#ifndef TSL_GPU_PROBE_GPU_CUH
-#define TSL_GPU_PROBE_GPU_CUH
+#pragma once
 
 #include "gpu.cuh"
 #include "probe.h"
@@ -72,5 +71,3 @@ static tsl_err probe_kernel(probe_card *card, double *seconds, dim3 grid, dim3 b
       },
       seconds);
 }
-
-#endif

@@ -11,8 +11,7 @@
  * extend. All of it is raised by open + extend, and GLOBAL by 2^14 more, so that no half of a
  * register is below 0 and a subtraction borrows nothing from the other half.
  */
-#ifndef TSL_GPU_TRI_ALIGN_CUH
-#define TSL_GPU_TRI_ALIGN_CUH
+#pragma once
 
 #include "tri_letters.cuh"
 
@@ -315,5 +314,3 @@ static __global__ void __launch_bounds__(TRI_LETTERS_THREADS, 4)
     }
   }
 }
-
-#endif

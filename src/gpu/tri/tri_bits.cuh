@@ -4,8 +4,7 @@
  * words of the tile's rows and columns in shared memory, PART x PART pairs in the registers of a
  * thread, which counts the bits that are 1 in both.
  */
-#ifndef TSL_GPU_TRI_BITS_CUH
-#define TSL_GPU_TRI_BITS_CUH
+#pragma once
 
 #include "tri_bits.h"
 #include "tri_fn.cuh"
@@ -147,5 +146,3 @@ static tsl_err tri_bits_launch(const tri_gpu *w, int64_t a, int64_t b, int64_t c
 done:
   return err;
 }
-
-#endif

@@ -7,8 +7,7 @@
  * in device memory. Sums of weights are 128-bit integers in two halves: whoever makes the lower one
  * overflow adds 1 to the higher one, so that the order of additions does not matter.
  */
-#ifndef TSL_GPU_TRI_CELLS_CUH
-#define TSL_GPU_TRI_CELLS_CUH
+#pragma once
 
 #include "tri_near.cuh"
 
@@ -299,5 +298,3 @@ tsl_err tri_near_cells(const tri_gpu *w, const tri_boxes<R> *boxes, const tri_ne
 done:
   return err;
 }
-
-#endif

@@ -11,8 +11,7 @@
  * each: a lane reads those of its letters with one of a text by one load of 16 bytes, and lanes of
  * a couple read different banks whatever their texts' letters are.
  */
-#ifndef TSL_GPU_TRI_COUPLES_CUH
-#define TSL_GPU_TRI_COUPLES_CUH
+#pragma once
 
 #include "tri_paired.cuh"
 
@@ -283,5 +282,3 @@ static __global__ void __launch_bounds__(32)
     if (c.row[1] >= 0) tri_paired_put(list, c.row[1], sign * scores.y);
   }
 }
-
-#endif

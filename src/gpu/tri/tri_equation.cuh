@@ -2,8 +2,7 @@
  * @file tri_equation.cuh
  * An equation on a card: compiled for the job on the root, loaded by each worker.
  */
-#ifndef TSL_GPU_TRI_EQUATION_CUH
-#define TSL_GPU_TRI_EQUATION_CUH
+#pragma once
 
 #include "lang_gpu.cuh"
 #include "tri_gpu.cuh"
@@ -37,5 +36,3 @@ int64_t tri_equation_sum_rows(const tri_gpu *w);
 
 /** Sums of units, each beginning where the one before ends, of any function, into their slabs. */
 tsl_err tri_sum_run(tri_gpu *w, const tsl_unit *units, int64_t n, tsl_part *parts);
-
-#endif

@@ -9,8 +9,7 @@
  * |y_i|^2 up to e_ij = share (r_i + r_j)^2 + least: inner products of d terms, the rounding of y
  * and r, that of the formula and of its root, each a few units of 2^-24 and d of them at most.
  */
-#ifndef TSL_GPU_TRI_FILTER_CUH
-#define TSL_GPU_TRI_FILTER_CUH
+#pragma once
 
 #include "tri_topk.cuh"
 
@@ -131,5 +130,3 @@ static __global__ void __launch_bounds__(TRI_TOPK_WARPS * 32)
     atomicAdd(f.crowded, 1);
   }
 }
-
-#endif

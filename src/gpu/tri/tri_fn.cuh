@@ -8,8 +8,7 @@
  * D: coordinates of a row that it reads from shared memory, radius: whether it reads the extra
  * there.
  */
-#ifndef TSL_GPU_TRI_FN_CUH
-#define TSL_GPU_TRI_FN_CUH
+#pragma once
 
 #include "tri_gpu.cuh"
 
@@ -364,5 +363,3 @@ template <class R> struct tri_matrix {
     return tri_product_noise_f64(d);
   }
 };
-
-#endif

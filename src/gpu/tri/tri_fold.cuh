@@ -6,8 +6,7 @@
  * A warp owns a row. A lane keeps what it has seen, and lanes agree at the end, so that the result
  * depends on no order. Near pairs are in tri_near.cuh.
  */
-#ifndef TSL_GPU_TRI_FOLD_CUH
-#define TSL_GPU_TRI_FOLD_CUH
+#pragma once
 
 #include "tri_graph.h"
 #include "tri_tiles.cuh"
@@ -172,5 +171,3 @@ tsl_err tri_fold_rows(const tri_gpu *w, const tri_args<R> *args, int64_t a, int6
 done:
   return err;
 }
-
-#endif

@@ -3,8 +3,7 @@
  * Frames of a trajectory on a card: each host thread of the rank reads frames, and has a stream on
  * which they are sorted and counted, so that the card works while others read.
  */
-#ifndef TSL_GPU_TRI_FRAMES_CUH
-#define TSL_GPU_TRI_FRAMES_CUH
+#pragma once
 
 #include "gpu.cuh"
 #include "tri_fn.cuh" /* its square root comes before tri_frame.h */
@@ -20,5 +19,3 @@ tsl_err tri_frames_run_gpu(struct tri_frames_gpu *frames, const tsl_unit *units,
                            tsl_part *parts);
 /** Frames that keep all of its threads at work. */
 int64_t tri_frames_saturating_gpu(const struct tri_frames_gpu *frames);
-
-#endif

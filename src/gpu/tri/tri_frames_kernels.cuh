@@ -4,8 +4,7 @@
  * the atoms that the cell must look at. Each warp counts into shared memory of its own. What the
  * order of atoms within a cell is does not matter to counts. Included once.
  */
-#ifndef TSL_GPU_TRI_FRAMES_KERNELS_CUH
-#define TSL_GPU_TRI_FRAMES_KERNELS_CUH
+#pragma once
 
 #include "tri_frames.cuh"
 
@@ -141,5 +140,3 @@ __global__ void __launch_bounds__(BLOCK) put_kernel(sort_args a) {
 }
 
 } // namespace
-
-#endif

@@ -18,8 +18,7 @@
  * All functions work on the worker's stream, forces on those of a lane, and do not wait unless they
  * say so.
  */
-#ifndef TSL_GPU_TRI_GPU_CUH
-#define TSL_GPU_TRI_GPU_CUH
+#pragma once
 
 #include "gpu_stage.cuh"
 #include "tri_graph.h"
@@ -317,5 +316,3 @@ tsl_err tri_forces_finish(tri_gpu *w);
 /** `tesela bench maps` and `tesela bench tri`. */
 tsl_err tri_bench_maps(int argc, char **argv);
 tsl_err tri_bench_goals(int argc, char **argv);
-
-#endif

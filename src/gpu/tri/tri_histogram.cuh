@@ -6,8 +6,7 @@
  * copy), uint32, and adds them to the uint64 counts before they can overflow. When shared memory
  * does not hold one copy, the counts in device memory are incremented directly.
  */
-#ifndef TSL_GPU_TRI_HISTOGRAM_CUH
-#define TSL_GPU_TRI_HISTOGRAM_CUH
+#pragma once
 
 #include "tri_tiles.cuh"
 
@@ -158,5 +157,3 @@ tsl_err tri_histogram_rows(const tri_gpu *w, const tri_args<R> *args, int64_t a,
   return tri_count_rows<tri_histogram_entry, R>(w, args, a, b,
                                                 bins.copies * bins.n * (int)sizeof(unsigned), bins);
 }
-
-#endif

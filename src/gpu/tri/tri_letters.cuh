@@ -7,8 +7,7 @@
  * of patterns longer than MANY words these many are taken through the text at a time, and the
  * differences along the row below them wait in memory, two bits for each letter of the text.
  */
-#ifndef TSL_GPU_TRI_LETTERS_CUH
-#define TSL_GPU_TRI_LETTERS_CUH
+#pragma once
 
 #include "tri_edit.h"
 #include "tri_gpu.cuh"
@@ -265,5 +264,3 @@ void tri_letters_close(tri_gpu *w);
 /** Values of rows [a, b) with columns [c0, c1), places, into out (device). */
 template <class R>
 tsl_err tri_letters_rows(tri_gpu *w, int64_t a, int64_t b, int64_t c0, int64_t c1, R *out);
-
-#endif

@@ -13,8 +13,7 @@
  * frb and fr, the flat recursion of the seed: b = 2^floor(log2 y), q = floor(x / b), tile
  * (x + q b, y + 2 q b), for powers of two; any t by one segment for each set bit of t.
  */
-#ifndef TSL_GPU_TRI_MAPS_CUH
-#define TSL_GPU_TRI_MAPS_CUH
+#pragma once
 
 #include <math.h>
 #include <stdint.h>
@@ -191,5 +190,3 @@ TRI_MAP_FN tri_cell tri_map_square(tri_node node, int x, int y, int tx, int ty, 
   if (row >= node.size || column >= half) return tri_cell_of(-1, -1);
   return tri_cell_of(node.at + row, node.at + column);
 }
-
-#endif

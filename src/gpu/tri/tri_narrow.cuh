@@ -6,8 +6,7 @@
  * A warp owns 32 C neighbouring columns of one row, a thread C of them, placed so that it stores
  * 16 aligned bytes. No shared memory, no map: blocks beyond the triangle end at once.
  */
-#ifndef TSL_GPU_TRI_NARROW_CUH
-#define TSL_GPU_TRI_NARROW_CUH
+#pragma once
 
 #include "tri_store.cuh"
 
@@ -49,5 +48,3 @@ template <class S> struct tri_narrow_entry {
     return tri_narrow_kernel<S>;
   }
 };
-
-#endif

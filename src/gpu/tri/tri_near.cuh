@@ -3,8 +3,7 @@
  * Near pairs on a card (src/fam/tri/tri_near.h): a warp takes a row down the tree, a lane for each
  * of a node's boxes, then a lane for each point of a tile. Included once for each type.
  */
-#ifndef TSL_GPU_TRI_NEAR_CUH
-#define TSL_GPU_TRI_NEAR_CUH
+#pragma once
 
 #include "tri_fold.cuh"
 #include "tri_histogram.cuh"
@@ -458,5 +457,3 @@ tsl_err tri_near_fold(const tri_gpu *w, const tri_boxes<R> *boxes, const tri_nea
 done:
   return err;
 }
-
-#endif

@@ -7,8 +7,7 @@
  * (tri_letters.cuh); what differs is where the letters come from: each thread reads its own
  * sequences, and a pattern lies in shared memory as planes, bit b of each letter's code in plane b.
  */
-#ifndef TSL_GPU_TRI_PAIRED_CUH
-#define TSL_GPU_TRI_PAIRED_CUH
+#pragma once
 
 #include "tri_align.cuh"
 #include "tri_warp.cuh"
@@ -168,5 +167,3 @@ static __global__ void __launch_bounds__(TRI_LETTERS_THREADS)
     tri_paired_put(list, row, distance);
   }
 }
-
-#endif

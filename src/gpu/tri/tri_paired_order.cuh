@@ -5,8 +5,7 @@
  * (tri_warp.cuh) have the first bins, by the sizes of their tables. Which pair of a bin comes first
  * is not determined, and no value depends on it.
  */
-#ifndef TSL_GPU_TRI_PAIRED_ORDER_CUH
-#define TSL_GPU_TRI_PAIRED_ORDER_CUH
+#pragma once
 
 #include "tri_couples.cuh"
 
@@ -89,5 +88,3 @@ static __global__ void tri_order_put(tri_letters_args s, int a, int b, tri_order
   const int row = a + (int)(blockIdx.x * blockDim.x + threadIdx.x);
   if (row < b) rows[atomicAdd(&order->bins[tri_order_bin(s, row)], 1)] = row;
 }
-
-#endif

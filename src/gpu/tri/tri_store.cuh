@@ -9,8 +9,7 @@
  * TRI_ALIGN_BYTES, and for each class the columns are shifted so that every store is one aligned
  * 16-byte store. Cells at the ends of rows and at the diagonal are stored one by one.
  */
-#ifndef TSL_GPU_TRI_STORE_CUH
-#define TSL_GPU_TRI_STORE_CUH
+#pragma once
 
 #include "tri_tiles.cuh"
 
@@ -197,5 +196,3 @@ template <class S> struct tri_store_entry {
     return tri_store_kernel<S>;
   }
 };
-
-#endif

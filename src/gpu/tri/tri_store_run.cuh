@@ -3,8 +3,7 @@
  * The default map: which kernel computes rows of condensed and square output. Included once for
  * each type.
  */
-#ifndef TSL_GPU_TRI_STORE_RUN_CUH
-#define TSL_GPU_TRI_STORE_RUN_CUH
+#pragma once
 
 #include "tri_narrow.cuh"
 #include "tri_wide.cuh"
@@ -115,5 +114,3 @@ tsl_err tri_store_run(const tri_gpu *w, const tri_args<R> *args, const tri_slab 
   return tri_store_any(&job,
                        tri_pick<tri_store_entry, R, 32 / (int)sizeof(R), TRI_DN>(function, w->p.d));
 }
-
-#endif

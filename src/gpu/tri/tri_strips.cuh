@@ -5,8 +5,7 @@
  * equation or a function without kernels of its own, or points have so many dimensions that a tile
  * of pairs is worth sharing them.
  */
-#ifndef TSL_GPU_TRI_STRIPS_CUH
-#define TSL_GPU_TRI_STRIPS_CUH
+#pragma once
 
 #include "tri_equation.cuh"
 
@@ -32,5 +31,3 @@ static tsl_err tri_each_strip(tri_gpu *w, int64_t lo, int64_t hi, bool upper, F 
 done:
   return err;
 }
-
-#endif

@@ -3,8 +3,7 @@
  * Pairs with value <= threshold, compacted. Included once for each type.
  * A warp takes room for its hits with one atomic; records beyond the capacity are counted only.
  */
-#ifndef TSL_GPU_TRI_THRESHOLD_CUH
-#define TSL_GPU_TRI_THRESHOLD_CUH
+#pragma once
 
 #include "tri_tiles.cuh"
 
@@ -96,5 +95,3 @@ tsl_err tri_threshold_rows(const tri_gpu *w, const tri_args<R> *args, int64_t a,
 done:
   return err;
 }
-
-#endif

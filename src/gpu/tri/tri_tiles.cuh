@@ -8,8 +8,7 @@
  * super-row after super-row, and the number leads back by the lower-triangular map
  * (Navarro & Hitschfeld 2013) with an integer correction.
  */
-#ifndef TSL_GPU_TRI_TILES_CUH
-#define TSL_GPU_TRI_TILES_CUH
+#pragma once
 
 #include "tri_fn.cuh"
 #include "tri_maps.cuh"
@@ -164,5 +163,3 @@ static tsl_err tri_resident_blocks(const tri_gpu *w, K kernel, int threads, int 
 done:
   return err;
 }
-
-#endif

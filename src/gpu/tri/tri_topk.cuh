@@ -7,8 +7,7 @@
  * by a bitonic network, and the k-th becomes the new bound. Columns come in ascending order, and
  * equal values are ordered by j, so ties are exact.
  */
-#ifndef TSL_GPU_TRI_TOPK_CUH
-#define TSL_GPU_TRI_TOPK_CUH
+#pragma once
 
 #include "tri_tiles.cuh"
 
@@ -177,5 +176,3 @@ tsl_err tri_topk_rows(const tri_gpu *w, const tri_args<R> *args, int64_t a, int6
 done:
   return err;
 }
-
-#endif

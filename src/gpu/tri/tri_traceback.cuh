@@ -4,8 +4,7 @@
  * keeps the directions (tri_warp.cuh), and goes back: its lanes hold the words of 32 rows of eight
  * columns and their letters, so that most steps read no memory.
  */
-#ifndef TSL_GPU_TRI_TRACEBACK_CUH
-#define TSL_GPU_TRI_TRACEBACK_CUH
+#pragma once
 
 #include "tri_warp.cuh"
 
@@ -162,5 +161,3 @@ static __global__ void __launch_bounds__(TRI_LETTERS_THREADS)
                                  list.spans + k);
   }
 }
-
-#endif

@@ -5,8 +5,7 @@
  * coordinates of the tile's rows and columns in shared memory some dimensions at a time. The sums
  * are those of tri_pairs.h, in their order. Included once for each type.
  */
-#ifndef TSL_GPU_TRI_VALUES_CUH
-#define TSL_GPU_TRI_VALUES_CUH
+#pragma once
 
 #include "tri_fn.cuh"
 
@@ -145,5 +144,3 @@ tsl_err tri_values_rows(const tri_gpu *w, int64_t a, int64_t b, int64_t c0, int6
 done:
   return err;
 }
-
-#endif

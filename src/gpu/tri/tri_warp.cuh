@@ -9,8 +9,7 @@
  * step lie side by side. Values are those of tri_traceback_kernels.h (Gotoh 1982, J. Mol. Biol.
  * 162:705): up and along are what gaps downwards and along the row come from.
  */
-#ifndef TSL_GPU_TRI_WARP_CUH
-#define TSL_GPU_TRI_WARP_CUH
+#pragma once
 
 #include "tri_letters.cuh"
 #include "tri_traceback.h"
@@ -200,5 +199,3 @@ static __device__ __forceinline__ int tri_warp_table_run(const tri_warp_pair &t,
   if (LOCAL) *best = tri_warp_best_of(*best);
   return LOCAL ? best->value : last;
 }
-
-#endif

@@ -11,8 +11,7 @@
  * diagonal are stored one by one. Tiles are low, so that what all blocks write at a time is a
  * region that the L2 cache holds; 8 rows cost more for the columns than they gain there.
  */
-#ifndef TSL_GPU_TRI_WIDE_CUH
-#define TSL_GPU_TRI_WIDE_CUH
+#pragma once
 
 #include "tri_store.cuh"
 
@@ -190,5 +189,3 @@ template <class R> static tri_places tri_places_of(const tri_layout *o, const R 
   places.most = lines ? 0 : A - 1;
   return places;
 }
-
-#endif

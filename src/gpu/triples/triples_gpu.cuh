@@ -8,8 +8,7 @@
  *   triples_triangles.cu  triangles: neighbours, and pairs of them
  *   triples_equation.cu   equation: compiled code; sums of pairs, and of rows
  */
-#ifndef TSL_GPU_TRIPLES_GPU_CUH
-#define TSL_GPU_TRIPLES_GPU_CUH
+#pragma once
 
 #include "gpu.cuh"
 #include "triples.h"
@@ -57,5 +56,3 @@ tsl_err triples_gpu_prepare(tsl_problem *problem, const tsl_device *devices, int
 tsl_err triples_equation_open(triples_gpu *w, const tsl_problem *problem, int32_t capability);
 void triples_equation_close(triples_gpu *w);
 tsl_err triples_equation_run(triples_gpu *w, int64_t lo, int64_t hi, double *host);
-
-#endif

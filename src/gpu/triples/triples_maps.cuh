@@ -12,8 +12,7 @@
  * Hitschfeld 2013) with an integer correction, exact for every t; planes, a linear map of the
  * triangle (a, b) whose blocks go through c.
  */
-#ifndef TSL_GPU_TRIPLES_MAPS_CUH
-#define TSL_GPU_TRIPLES_MAPS_CUH
+#pragma once
 
 #include "tri_maps.cuh"
 
@@ -80,5 +79,3 @@ TRI_MAP_FN triples_tile triples_map_recursive(int x, int y, int z, int level, in
   if (z % 2 == 0) return triples_tile_cut(upper + y, lower + pair.r, lower + pair.c, t);
   return triples_tile_cut(upper + pair.r, upper + pair.c, lower + y, t);
 }
-
-#endif

@@ -2,8 +2,7 @@
  * @file triples_points.cuh
  * The formulas of triples_fn.h as members of a type, and the points as kernels see them.
  */
-#ifndef TSL_GPU_TRIPLES_POINTS_CUH
-#define TSL_GPU_TRIPLES_POINTS_CUH
+#pragma once
 
 #include "triples_fn.h"
 #include "triples_gpu.cuh"
@@ -66,5 +65,3 @@ triples_side_between(const triples_args<R> &args, const R a[3], const R b[3]) {
   const R dz = fn::difference(a[2], b[2], OPEN ? none : args.box[2]);
   return fn::side_of(fn::square(dx, dy, dz), OPEN ? none : args.cutoff2);
 }
-
-#endif

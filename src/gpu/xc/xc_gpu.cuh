@@ -46,8 +46,7 @@
  *
  * All functions work on the worker's stream and do not wait unless they say so.
  */
-#ifndef TSL_GPU_XC_GPU_CUH
-#define TSL_GPU_XC_GPU_CUH
+#pragma once
 
 #include "gpu_blas.cuh"
 #include "xc_batches.h"
@@ -466,5 +465,3 @@ void xc_triples_close(xc_gpu *w);
  * @param[out] done     false: the card has no memory for it, nothing was added
  */
 tsl_err xc_fit_slopes(xc_gpu *w, const tsl_unit *units, int64_t n, double *seconds, bool *done);
-
-#endif

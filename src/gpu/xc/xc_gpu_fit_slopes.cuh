@@ -22,8 +22,7 @@
  * Source: C. A. White, M. Head-Gordon, J. Chem. Phys. 104 (1996) 2620 (density in Hermite
  * functions); Helgaker, Jorgensen, Olsen, Molecular Electronic-Structure Theory, 9.5.
  */
-#ifndef TSL_GPU_XC_GPU_FIT_SLOPES_CUH
-#define TSL_GPU_XC_GPU_FIT_SLOPES_CUH
+#pragma once
 
 #include "gpu.cuh"
 #include "xc_gpu_lists.h"
@@ -184,5 +183,3 @@ done:
     xc_slope_launch<L, 0>, xc_slope_launch<L, 1>, xc_slope_launch<L, 2>, xc_slope_launch<L, 3>, \
         xc_slope_launch<L, 4>                                                                   \
   }
-
-#endif

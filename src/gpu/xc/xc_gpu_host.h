@@ -2,8 +2,7 @@
  * @file xc_gpu_host.h
  * What a card's rank computes on the host: functionals that only libxc has.
  */
-#ifndef TSL_GPU_XC_GPU_HOST_H
-#define TSL_GPU_XC_GPU_HOST_H
+#pragma once
 
 #include "xc_functional.h"
 
@@ -37,4 +36,3 @@ void xc_host_functional(const xc_evaluator *evaluator, xc_host_kind kind, int th
                         const xc_host_points *pieces, int64_t n);
 
 TSL_C_END
-#endif

@@ -3,8 +3,7 @@
  * Lists for (P|ab) on a card: pairs of shells by class with their pairs of primitives, and the
  * parts of fitting shells by degree. Plain data, made on the host.
  */
-#ifndef TSL_GPU_XC_GPU_LISTS_H
-#define TSL_GPU_XC_GPU_LISTS_H
+#pragma once
 
 #include "xc_fock.h"
 #include "xc_triple.h"
@@ -92,4 +91,3 @@ tsl_err xc_triple_parts_create(const xc_triple_ket *kets, int64_t n, int64_t str
 void xc_triple_parts_clear(xc_triple_parts *parts);
 
 TSL_C_END
-#endif

@@ -3,8 +3,7 @@
  * Lists for (ab|cd) on a card: pairs of shells by class with their pairs of primitives, and the
  * monomials of the basis. Plain data, made on the host.
  */
-#ifndef TSL_GPU_XC_GPU_QUARTET_LISTS_H
-#define TSL_GPU_XC_GPU_QUARTET_LISTS_H
+#pragma once
 
 #include "xc_fock.h"
 #include "xc_quartet.h"
@@ -53,4 +52,3 @@ tsl_err xc_quartet_lists_create(const xc_basis *orbital, const xc_pairs *pairs,
 void xc_quartet_lists_clear(xc_quartet_lists *lists);
 
 TSL_C_END
-#endif

@@ -14,8 +14,7 @@
  * Source: M. Dupuis, H. F. King, J. Chem. Phys. 68 (1978) 3998; J. Rys, M. Dupuis, H. F. King, J.
  * Comput. Chem. 4 (1983) 154.
  */
-#ifndef TSL_GPU_XC_GPU_QUARTET_SLOPES_CUH
-#define TSL_GPU_XC_GPU_QUARTET_SLOPES_CUH
+#pragma once
 
 #include "xc_gpu_quartets.cuh"
 
@@ -420,5 +419,3 @@ template <int LA, int LB, int LC, int LD> struct xc_slope_launch {
     return err;
   }
 };
-
-#endif

@@ -13,8 +13,7 @@
  * Densities and sums are of monomials, [n][n]: D' = T^T D T and J = T J' T^T, where row i of T is
  * function i. Sums are added by atomics: their last bits depend on the order.
  */
-#ifndef TSL_GPU_XC_GPU_QUARTETS_CUH
-#define TSL_GPU_XC_GPU_QUARTETS_CUH
+#pragma once
 
 #include <utility>
 
@@ -444,5 +443,3 @@ static xc_quartet_run xc_quartet_find(int first, int second) {
   enum { ALL = XC_QUARTET_CLASSES * XC_QUARTET_CLASSES };
   return xc_quartet_find<LAUNCH, HIGH>(first, second, std::make_integer_sequence<int, ALL>());
 }
-
-#endif

@@ -2,8 +2,7 @@
  * @file xc_gpu_slices.cuh
  * Energies and electrons of a slice: of a block of XC_SLICE threads, a point each.
  */
-#ifndef TSL_GPU_XC_SLICES_CUH
-#define TSL_GPU_XC_SLICES_CUH
+#pragma once
 
 #include "xc_gpu.cuh"
 
@@ -23,5 +22,3 @@ static __device__ __forceinline__ void xc_add_slice(double sums[XC_N_INTEGRALS],
     out[s] = sum;
   }
 }
-
-#endif

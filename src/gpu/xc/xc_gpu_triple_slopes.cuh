@@ -11,8 +11,7 @@
  * thread anew; what follows is told there. Pairs with more than N functions are done N of them at a
  * time.
  */
-#ifndef TSL_GPU_XC_GPU_TRIPLE_SLOPES_CUH
-#define TSL_GPU_XC_GPU_TRIPLE_SLOPES_CUH
+#pragma once
 
 #include "xc_gpu_fit_slopes.cuh"
 #include "xc_gpu_triples.cuh"
@@ -171,5 +170,3 @@ done:
           xc_triple_slope_launch<L, N, 4>                                   \
     }                                                                       \
   }
-
-#endif

@@ -8,8 +8,7 @@
  * and loops over primitives have the same turns. Blocks of pairs with more than N functions take
  * N of them each.
  */
-#ifndef TSL_GPU_XC_GPU_TRIPLES_CUH
-#define TSL_GPU_XC_GPU_TRIPLES_CUH
+#pragma once
 
 #include <limits.h>
 
@@ -157,5 +156,3 @@ done:
           xc_triple_run<L, N, 3>, xc_triple_run<L, N, 4>                      \
     }                                                                         \
   }
-
-#endif

@@ -7,8 +7,7 @@
  * host memory of two tiles in turn, or is read where it is when the host has the device's memory.
  * Tiles are queued; whoever calls waits once for all of them.
  */
-#ifndef TSL_HOST_DP_BANDS_H
-#define TSL_HOST_DP_BANDS_H
+#pragma once
 
 #include "dp_ends.h"
 #include "dp_steps.h"
@@ -211,4 +210,3 @@ tsl_err dp_band_image(dp_bands *bands, dp_band *b);
 tsl_err dp_bands_add(dp_bands *bands, int64_t lo, int64_t hi, dp_band **out);
 
 TSL_C_END
-#endif

@@ -2,8 +2,7 @@
  * @file dp_bands_region.h
  * The traceback through a part of the table within dp.memory: regions by halves.
  */
-#ifndef TSL_HOST_DP_BANDS_REGION_H
-#define TSL_HOST_DP_BANDS_REGION_H
+#pragma once
 
 #include "dp_bands.h"
 
@@ -25,4 +24,3 @@ tsl_err dp_bands_region(dp_bands *bands, const dp_band *b, const dp_kept_rows *k
                         tsl_cursor *cursor, dp_steps *steps);
 
 TSL_C_END
-#endif

@@ -5,8 +5,7 @@
  * Boxes are queued; whoever calls waits once for all. Values of boxes go through memory of the
  * device to the host, many at once, or straight there when the host has the device's memory.
  */
-#ifndef TSL_HOST_DP_BOXES_H
-#define TSL_HOST_DP_BOXES_H
+#pragma once
 
 #include "dp_host.h"
 
@@ -86,4 +85,3 @@ tsl_err dp_boxes_load(dp_boxes *boxes, const tsl_unit *unit, bool own, const voi
                       int64_t n);
 
 TSL_C_END
-#endif

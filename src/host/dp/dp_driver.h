@@ -2,8 +2,7 @@
  * @file dp_driver.h
  * The ready problems of a worker: what the contract asks for, by the engine of the problem.
  */
-#ifndef TSL_HOST_DP_DRIVER_H
-#define TSL_HOST_DP_DRIVER_H
+#pragma once
 
 #include "dp_bands.h"
 #include "dp_boxes.h"
@@ -36,4 +35,3 @@ tsl_err dp_driver_load(dp_driver *d, const tsl_unit *unit, int64_t stage, const 
                        int64_t lanes, const void *bytes, int64_t n);
 
 TSL_C_END
-#endif

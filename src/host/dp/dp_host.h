@@ -12,8 +12,7 @@
  *
  * Backends give an engine, which computes tiles, and the memory in which it does so.
  */
-#ifndef TSL_HOST_DP_HOST_H
-#define TSL_HOST_DP_HOST_H
+#pragma once
 
 #include "dp_saved.h"
 
@@ -103,4 +102,3 @@ static inline tsl_err dp_wait(const dp_context *c) {
 }
 
 TSL_C_END
-#endif

@@ -6,8 +6,7 @@
  * Rows and decisions are memory of the device. Values of a row are the field's, or int32 where
  * those of a knapsack are held so (narrow). Spans are queued; whoever calls waits once for all.
  */
-#ifndef TSL_HOST_DP_ROWS_H
-#define TSL_HOST_DP_ROWS_H
+#pragma once
 
 #include "dp_steps.h"
 
@@ -139,4 +138,3 @@ tsl_err dp_rows_load(dp_rows *rows, const tsl_unit *unit, int64_t stage, const u
                      int64_t lanes, const void *bytes, int64_t n);
 
 TSL_C_END
-#endif

@@ -2,8 +2,7 @@
  * @file dp_steps.h
  * Steps of a traceback, as dp.h has them for each problem.
  */
-#ifndef TSL_HOST_DP_STEPS_H
-#define TSL_HOST_DP_STEPS_H
+#pragma once
 
 #include "dp_host.h"
 
@@ -35,4 +34,3 @@ tsl_err dp_steps_pairs(const dp_context *c, const dp_pair *pairs, int64_t n, con
                        const int64_t from[2], const int64_t to[2], dp_steps *steps);
 
 TSL_C_END
-#endif

@@ -16,8 +16,7 @@
  * fitted exchange, which are made of them, and quartets, where there are sockets alone
  * (xc_params.quartet_cache).
  */
-#ifndef TSL_THREADS_XC_BATCHES_H
-#define TSL_THREADS_XC_BATCHES_H
+#pragma once
 
 #include "xc_problem.h"
 
@@ -116,4 +115,3 @@ typedef struct xc_batches_more {
 tsl_err xc_batches_collect(xc_batches *batches, tsl_problem *problem, const xc_batches_more *more);
 
 TSL_C_END
-#endif

@@ -1,6 +1,5 @@
 /** @file xc_batches_own.h  What the files xc_batches*.c share. */
-#ifndef TSL_THREADS_XC_BATCHES_OWN_H
-#define TSL_THREADS_XC_BATCHES_OWN_H
+#pragma once
 
 #include "xc_batches.h"
 #include "xc_coulomb_gradient.h"
@@ -133,5 +132,3 @@ void xc_batches_gradient_close(xc_batches *b);
 int xc_batches_most_size(const xc_basis *basis);
 /** The upper triangle of a row-major matrix becomes the lower too. */
 void xc_batches_mirror(int64_t n, double *matrix);
-
-#endif

@@ -3,8 +3,7 @@
  * Which groups' functions a worker keeps between iterations: the smallest. Where blocks come from
  * is the backend's affair.
  */
-#ifndef TSL_HOST_XC_CACHE_H
-#define TSL_HOST_XC_CACHE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -39,5 +38,4 @@ xc_kept *xc_cache_largest(const xc_cache *cache, int64_t bytes);
 
 #ifdef __cplusplus
 }
-#endif
 #endif

@@ -12,8 +12,7 @@
  * A file is written under a temporary name, synced and renamed, so that a name never holds half a
  * checkpoint. No MPI; errors of the disk are TSL_ERR_IO, of a file's content TSL_ERR_INPUT.
  */
-#ifndef TSL_MPI_CHECKPOINT_H
-#define TSL_MPI_CHECKPOINT_H
+#pragma once
 
 #include "checksum.h"
 #include "out_unit.h"
@@ -131,5 +130,3 @@ void tsl_checkpoint_clear(tsl_checkpoint *checkpoint);
  */
 int tsl_checkpoint_differ(const char *deck, const char *other, const char *const *free_keys,
                           char *keys, size_t size);
-
-#endif

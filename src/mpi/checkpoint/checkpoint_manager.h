@@ -20,8 +20,7 @@
  *
  * A call that is collective on session->comm agrees on its verdict.
  */
-#ifndef TSL_MPI_CHECKPOINT_MANAGER_H
-#define TSL_MPI_CHECKPOINT_MANAGER_H
+#pragma once
 
 #include "checkpoint_thread.h"
 #include "session.h"
@@ -203,5 +202,3 @@ int64_t tsl_checkpoints_stage(const tsl_session *session, const uint8_t *finishe
 /** Is the field's array part of a checkpoint? Does it stream to the file? */
 bool tsl_checkpoints_saves(const tsl_checkpoint_manager *checkpoints, const tsl_field *field);
 bool tsl_checkpoints_streams(const tsl_field *field);
-
-#endif

@@ -7,8 +7,7 @@
  * has its name before the rows that it speaks of are on the disk, and the one before it stays until
  * then. The thread calls neither MPI nor HDF5. A rank that has rows but no checkpoint syncs alone.
  */
-#ifndef TSL_MPI_CHECKPOINT_THREAD_H
-#define TSL_MPI_CHECKPOINT_THREAD_H
+#pragma once
 
 #include "checkpoint.h"
 
@@ -51,5 +50,3 @@ void tsl_behind_wait(tsl_behind **behind, tsl_behind_end *end);
 
 /** fsync, here and now. @param[in] fd  closed; -1: nothing to do. @return TSL_ERR_IO */
 tsl_err tsl_sync_rows(int fd);
-
-#endif

@@ -10,8 +10,7 @@
  * Nothing can be saved when rank 0 is silent, of a WAVE family, whose other tiles need those of the
  * silent rank, outside a phase, or when a rank waits inside MPI: then the last checkpoint stands.
  */
-#ifndef TSL_MPI_SURVIVORS_H
-#define TSL_MPI_SURVIVORS_H
+#pragma once
 
 #include "session.h"
 
@@ -21,5 +20,3 @@
  * session->rescued on rank 0.
  */
 void tsl_survivors_save(tsl_session *session, tsl_out *out, tsl_phase *phase);
-
-#endif

@@ -2,8 +2,7 @@
  * @file bench_paper.h
  * `tesela bench dp-paper`: four problems by a plain program, by an equation and by the engine.
  */
-#ifndef TSL_MPI_BENCH_PAPER_H
-#define TSL_MPI_BENCH_PAPER_H
+#pragma once
 
 #include "error.h"
 
@@ -19,5 +18,3 @@
  * @return TSL_ERR_USAGE; TSL_ERR_NUMERIC where two of them differ in their optimum
  */
 tsl_err tsl_bench_paper(MPI_Comm comm, int argc, char **argv);
-
-#endif

@@ -2,8 +2,7 @@
  * @file bench_share.h
  * `tesela bench share`: the best fixed share between cards and sockets, beside the default plan.
  */
-#ifndef TSL_MPI_BENCH_SHARE_H
-#define TSL_MPI_BENCH_SHARE_H
+#pragma once
 
 #include "error.h"
 
@@ -21,5 +20,3 @@
  * @return TSL_ERR_USAGE or TSL_ERR_INPUT also when a side has no rank
  */
 tsl_err tsl_bench_share(MPI_Comm comm, int argc, char **argv);
-
-#endif

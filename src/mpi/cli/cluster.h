@@ -2,8 +2,7 @@
  * @file cluster.h
  * The file of `tesela plan --cluster`: nodes, their devices and their network.
  */
-#ifndef TSL_MPI_CLUSTER_H
-#define TSL_MPI_CLUSTER_H
+#pragma once
 
 #include "deck.h"
 
@@ -55,5 +54,3 @@ int tsl_cluster_ranks(const tsl_cluster *cluster);
 static inline const tsl_cluster_device *tsl_cluster_devices(const tsl_cluster *cluster) {
   return cluster->devices.values;
 }
-
-#endif

@@ -2,8 +2,7 @@
  * @file help.h
  * Help texts and the tables of deck keys.
  */
-#ifndef TSL_MPI_HELP_H
-#define TSL_MPI_HELP_H
+#pragma once
 
 #include "error.h"
 
@@ -16,5 +15,3 @@
  * @return TSL_ERR_USAGE for an unknown topic, with the nearest
  */
 tsl_err tsl_help(MPI_Comm comm, const char *topic);
-
-#endif

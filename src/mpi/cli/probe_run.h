@@ -2,8 +2,7 @@
  * @file probe_run.h
  * `tesela probe`: what the advice of optimisation guides is worth on the devices of this job.
  */
-#ifndef TSL_MPI_PROBE_RUN_H
-#define TSL_MPI_PROBE_RUN_H
+#pragma once
 
 #include "error.h"
 
@@ -19,5 +18,3 @@ extern const char tsl_probe_help[];
  * @param[in] argv  argv[0] is "probe"
  */
 tsl_err tsl_probe(MPI_Comm comm, int argc, char **argv);
-
-#endif

@@ -3,8 +3,7 @@
  * A problem that is asked of a family's conversation (tsl_service): the stages of a run between
  * deck and output. What a served job and a run of a series share.
  */
-#ifndef TSL_MPI_QUESTION_H
-#define TSL_MPI_QUESTION_H
+#pragma once
 
 #include "record.h"
 #include "service.h"
@@ -26,5 +25,3 @@ bool tsl_question_alone(tsl_err err);
 
 /** Not collective. End the conversation; none is accepted. */
 void tsl_question_close(tsl_session *session);
-
-#endif

@@ -3,8 +3,7 @@
  * `tesela rates DECK`: what to buy. Passes over a deck's units that each device ever calibrated
  * would make in a day, by the stored calibrations.
  */
-#ifndef TSL_MPI_RATES_H
-#define TSL_MPI_RATES_H
+#pragma once
 
 #include "error.h"
 
@@ -12,5 +11,3 @@
 
 /** Collective on comm, of use on one rank. The subcommand; argv[0] is "rates". */
 tsl_err tsl_rates(MPI_Comm comm, int argc, char **argv);
-
-#endif

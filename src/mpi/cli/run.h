@@ -2,8 +2,7 @@
  * @file run.h
  * The subcommands that take a deck; argv[0] is the subcommand's name.
  */
-#ifndef TSL_MPI_RUN_H
-#define TSL_MPI_RUN_H
+#pragma once
 
 #include "error.h"
 
@@ -22,5 +21,3 @@ tsl_err tsl_calibrate_only(MPI_Comm comm, int argc, char **argv);
 
 /** Collective on comm. `tesela devices`: the table of all ranks. */
 tsl_err tsl_devices(MPI_Comm comm, int argc, char **argv);
-
-#endif

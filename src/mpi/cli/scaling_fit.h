@@ -2,8 +2,7 @@
  * @file scaling_fit.h
  * Serial fractions that fit times on numbers of nodes. Pure functions, tested without MPI.
  */
-#ifndef TSL_MPI_SCALING_FIT_H
-#define TSL_MPI_SCALING_FIT_H
+#pragma once
 
 #include <stdint.h>
 
@@ -20,5 +19,3 @@ double tsl_fit_amdahl(const int64_t *nodes, const double *seconds, int n, double
  * @return s, a part of the time on N nodes; NaN when no N is above 1
  */
 double tsl_fit_gustafson(const int64_t *nodes, const double *seconds, int n, double one);
-
-#endif

@@ -2,8 +2,7 @@
  * @file series.h
  * `tesela run` of a deck with a series (tsl_series): problem after problem, one output.
  */
-#ifndef TSL_MPI_SERIES_H
-#define TSL_MPI_SERIES_H
+#pragma once
 
 #include "record.h"
 
@@ -21,5 +20,3 @@ bool tsl_series_asked(const tsl_session *session);
  * @return TSL_ERR_PAUSED: a restart goes on
  */
 tsl_err tsl_series_run(tsl_session *session, tsl_options *options, tsl_record *record);
-
-#endif

@@ -2,8 +2,7 @@
  * @file serve.h
  * The subcommand `serve`: one job that computes problem after problem.
  */
-#ifndef TSL_MPI_SERVE_H
-#define TSL_MPI_SERVE_H
+#pragma once
 
 #include "error.h"
 
@@ -12,5 +11,3 @@
 /** Collective on comm. `tesela serve DECK`: answer question after question of whoever asks
  *  (tsl_service), until there are no more. argv[0] is the subcommand's name. */
 tsl_err tsl_serve(MPI_Comm comm, int argc, char **argv);
-
-#endif

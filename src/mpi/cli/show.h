@@ -2,8 +2,7 @@
  * @file show.h
  * `tesela show FILE [--values N]`: a summary of an output file for a person.
  */
-#ifndef TSL_MPI_SHOW_H
-#define TSL_MPI_SHOW_H
+#pragma once
 
 #include "error.h"
 
@@ -17,5 +16,3 @@ extern const char tsl_show_help[];
  * @return TSL_ERR_USAGE; TSL_ERR_INPUT when the file is missing, truncated or not of tesela
  */
 tsl_err tsl_show(int argc, char **argv);
-
-#endif

@@ -2,8 +2,7 @@
  * @file show_own.h
  * Shared by the files show*.c only.
  */
-#ifndef TSL_MPI_SHOW_OWN_H
-#define TSL_MPI_SHOW_OWN_H
+#pragma once
 
 #include "error.h"
 
@@ -26,5 +25,3 @@ int tsl_show_ranks(hid_t file);
 
 /** Print /run/balance, absent in older files. @return number of parts that could not be read */
 int tsl_show_balance(hid_t file);
-
-#endif

@@ -7,8 +7,7 @@
  * Added is what travels between nodes: the problem, the units and the plan to all, results to
  * rank 0.
  */
-#ifndef TSL_MPI_WHATIF_H
-#define TSL_MPI_WHATIF_H
+#pragma once
 
 #include "cluster.h"
 #include "device_rates.h"
@@ -54,5 +53,3 @@ void tsl_whatif_print(const tsl_session *session, const tsl_whatif *what, FILE *
 
 /** NULL pointers are accepted. */
 void tsl_whatif_clear(tsl_whatif *what);
-
-#endif

@@ -2,8 +2,7 @@
  * @file bcast.h
  * Root to all: raw bytes, the problem, its IN fields.
  */
-#ifndef TSL_MPI_BCAST_H
-#define TSL_MPI_BCAST_H
+#pragma once
 
 #include "contract.h"
 
@@ -32,5 +31,3 @@ tsl_err tsl_bcast_problem(MPI_Comm comm, tsl_problem *problem);
 /** Collective on comm. Broadcast the data of the IN fields that the root has touched since they
  *  were shared last, and the numbers of their changes. */
 tsl_err tsl_bcast_inputs(MPI_Comm comm, tsl_problem *problem);
-
-#endif

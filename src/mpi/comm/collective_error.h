@@ -2,8 +2,7 @@
  * @file collective_error.h
  * The ranks agree on the verdict after each stage and leave together.
  */
-#ifndef TSL_MPI_COLLECTIVE_ERROR_H
-#define TSL_MPI_COLLECTIVE_ERROR_H
+#pragma once
 
 #include "error.h"
 
@@ -55,5 +54,3 @@ tsl_err tsl_mpi_wait(MPI_Request *request, int peer);
 
 /** Start an error from an MPI return code; returns TSL_ERR_MPI. */
 tsl_err tsl_mpi_fail(int mpi_code, const char *call, const char *file, int line);
-
-#endif

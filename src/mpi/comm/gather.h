@@ -2,8 +2,7 @@
  * @file gather.h
  * Plain rows of every rank to one array on rank 0.
  */
-#ifndef TSL_MPI_GATHER_H
-#define TSL_MPI_GATHER_H
+#pragma once
 
 #include "contract.h"
 
@@ -17,5 +16,3 @@
  */
 tsl_err tsl_gather_rows(MPI_Comm comm, const void *rows, int64_t n, size_t row_bytes, void **all,
                         int64_t *n_all);
-
-#endif

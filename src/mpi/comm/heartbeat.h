@@ -16,8 +16,7 @@
  *
  * One heart a process; without one (a single rank, run.heartbeat 0) there is no alarm.
  */
-#ifndef TSL_MPI_HEARTBEAT_H
-#define TSL_MPI_HEARTBEAT_H
+#pragma once
 
 #include "placement.h"
 
@@ -75,5 +74,3 @@ void tsl_heart_save(void);
  * @param[in] saved  the living ranks have written a checkpoint
  */
 void tsl_heart_end(bool saved);
-
-#endif

@@ -2,8 +2,7 @@
  * @file heartbeat_own.h
  * Shared by heartbeat.c and heartbeat_thread.c only.
  */
-#ifndef TSL_MPI_HEARTBEAT_OWN_H
-#define TSL_MPI_HEARTBEAT_OWN_H
+#pragma once
 
 #include "heartbeat.h"
 #include "heartbeat_post.h"
@@ -78,5 +77,3 @@ void tsl_heart_heard_of(float age);
 
 /** Say what can be continued, after some words. Any thread. */
 void tsl_heart_say(const char *before);
-
-#endif

@@ -7,8 +7,7 @@
  * do not reach each other, and equal addresses in private ones. The loopback is used within a host
  * alone.
  */
-#ifndef TSL_MPI_HEARTBEAT_POST_H
-#define TSL_MPI_HEARTBEAT_POST_H
+#pragma once
 
 #include "placement.h"
 
@@ -48,5 +47,3 @@ void tsl_post_ring(const tsl_post *post);
 
 /** Take a datagram of exactly n bytes, if one is here; others are thrown away. */
 bool tsl_post_take(const tsl_post *post, void *bytes, size_t n, struct sockaddr_in *from);
-
-#endif

@@ -7,8 +7,7 @@
  * ends no job. Who watches and was itself stopped or starved starts all clocks anew: a job that was
  * suspended as a whole goes on.
  */
-#ifndef TSL_MPI_HEARTBEAT_WATCH_H
-#define TSL_MPI_HEARTBEAT_WATCH_H
+#pragma once
 
 #include "error.h"
 
@@ -60,5 +59,3 @@ bool tsl_watch_misses(const tsl_watch *watch, int rank, double now);
 
 /** It is taken for lost. */
 void tsl_watch_lose(tsl_watch *watch, int rank);
-
-#endif

@@ -2,8 +2,7 @@
  * @file placement.h
  * Where a rank sits: its host, device, cores and threads. Made by machine.h.
  */
-#ifndef TSL_MPI_PLACEMENT_H
-#define TSL_MPI_PLACEMENT_H
+#pragma once
 
 #include "contract.h"
 
@@ -40,5 +39,3 @@ typedef struct tsl_placement {
 static inline const tsl_platform *tsl_platform_of(const tsl_placement *placement) {
   return placement->device.kind == TSL_GPU ? &tsl_platform_gpu : &tsl_platform_cpu;
 }
-
-#endif

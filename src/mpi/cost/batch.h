@@ -2,8 +2,7 @@
  * @file batch.h
  * How many units travel to the device together, in phases and when calibrating alike.
  */
-#ifndef TSL_MPI_BATCH_H
-#define TSL_MPI_BATCH_H
+#pragma once
 
 #include "contract.h"
 
@@ -22,5 +21,3 @@ enum { TSL_BATCHES = 64 };
  */
 int64_t tsl_batch_room(const tsl_problem *problem, const tsl_unit *units, int64_t n,
                        int64_t memory);
-
-#endif

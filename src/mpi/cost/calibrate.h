@@ -2,8 +2,7 @@
  * @file calibrate.h
  * Measure the cost coefficients of every rank's device, or read them from the calibration file.
  */
-#ifndef TSL_MPI_CALIBRATE_H
-#define TSL_MPI_CALIBRATE_H
+#pragma once
 
 #include "cost.h"
 #include "executor.h"
@@ -62,5 +61,3 @@ tsl_err tsl_calibration_correct(const tsl_run_settings *settings, const tsl_cost
 /** Make the folders of such a path where they are missing; a failure shows when the file is opened.
  */
 void tsl_calibration_folders(const char *path);
-
-#endif

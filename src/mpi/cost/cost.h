@@ -6,8 +6,7 @@
  * The coefficients are measured on the rank's own device with real units (calibrate.h) and
  * kept in a file; families give features only.
  */
-#ifndef TSL_MPI_COST_H
-#define TSL_MPI_COST_H
+#pragma once
 
 #include "contract.h"
 
@@ -83,5 +82,3 @@ double tsl_speed_seconds(const tsl_speed *speed, const tsl_unit *unit);
  * @param[out] c        shape [TSL_N_COEFFICIENTS], seconds per unit, flop, byte, item
  */
 void tsl_cost_fit(const tsl_sample *samples, int n, double *c);
-
-#endif

@@ -7,8 +7,7 @@
  * of 47 to 53. Where units cannot move once a run has begun, that is lost. A device that differs by
  * more (a card that is throttled or limited, a core that others use) keeps its own.
  */
-#ifndef TSL_MPI_DEVICE_CLASS_H
-#define TSL_MPI_DEVICE_CLASS_H
+#pragma once
 
 #include "cost.h"
 
@@ -24,5 +23,3 @@
  */
 tsl_err tsl_device_class_pool(const char *keys, size_t key_bytes, const tsl_unit *units,
                               int64_t n_units, tsl_cost *cost);
-
-#endif

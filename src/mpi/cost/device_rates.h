@@ -2,8 +2,7 @@
  * @file device_rates.h
  * What the calibration file knows of devices, here or elsewhere, for a family's problems.
  */
-#ifndef TSL_MPI_DEVICE_RATES_H
-#define TSL_MPI_DEVICE_RATES_H
+#pragma once
 
 #include "cost.h"
 
@@ -31,5 +30,3 @@ int tsl_device_rates_read(const char *path, const char *family, const char *sign
 
 /** Was it measured by another build of the program? */
 bool tsl_device_rate_older(const tsl_device_rate *rate);
-
-#endif

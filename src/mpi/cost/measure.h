@@ -12,8 +12,7 @@
  * second is the set-up. The worker then holds what these units keep; open it anew before it
  * computes.
  */
-#ifndef TSL_MPI_MEASURE_H
-#define TSL_MPI_MEASURE_H
+#pragma once
 
 #include "calibrate.h"
 
@@ -41,5 +40,3 @@ const tsl_unit *tsl_middle_unit(const tsl_unit *units, int64_t n, int kind);
 
 /** Are the units strips: several stages of the same lanes, of one kind? */
 bool tsl_measure_has_strips(const tsl_problem *problem, const tsl_unit *units, int64_t n_units);
-
-#endif

@@ -2,8 +2,7 @@
  * @file out_unit.h
  * What is known about a unit that has been computed: a row of /run/units and of a checkpoint.
  */
-#ifndef TSL_MPI_OUT_UNIT_H
-#define TSL_MPI_OUT_UNIT_H
+#pragma once
 
 #include "contract.h"
 
@@ -19,5 +18,3 @@ typedef struct tsl_out_unit {
   double start;     /**< s after the start of the run */
   uint64_t check;   /**< checksum (checksum.h) of its boxes of streamed fields; 0: has none */
 } tsl_out_unit;
-
-#endif

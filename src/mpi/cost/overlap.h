@@ -2,8 +2,7 @@
  * @file overlap.h
  * Do batches of a rank overlap on its device (tsl_backend.start)?
  */
-#ifndef TSL_MPI_OVERLAP_H
-#define TSL_MPI_OVERLAP_H
+#pragma once
 
 #include "calibrate.h"
 
@@ -14,5 +13,3 @@
  *                       goes on meanwhile
  */
 tsl_err tsl_overlaps(const tsl_executor *executor, bool *overlaps);
-
-#endif

@@ -2,8 +2,7 @@
  * @file combine.h
  * The ranks' parts of OUT fields become one on rank 0.
  */
-#ifndef TSL_MPI_COMBINE_H
-#define TSL_MPI_COMBINE_H
+#pragma once
 
 #include "phase.h"
 
@@ -27,5 +26,3 @@ tsl_err tsl_combine_fold(const tsl_field *field, const void *part);
  * @param[in] rows  rank 0: log of all ranks, shape [n_rows], gives each unit's owner
  */
 tsl_err tsl_combine_lists(tsl_phase *phase, const tsl_out_unit *rows, int64_t n_rows);
-
-#endif

@@ -3,8 +3,7 @@
  * What a rank does with a finished unit: log it, trace it, store its slabs, keep its lists. Shared
  * by phases of BAG (bag_engine.c) and WAVE (wave.c) families.
  */
-#ifndef TSL_MPI_COMPLETE_UNIT_H
-#define TSL_MPI_COMPLETE_UNIT_H
+#pragma once
 
 #include "phase.h"
 #include "result_writer.h"
@@ -31,5 +30,3 @@ tsl_err tsl_complete_restore_lists(tsl_phase *phase, int f, const uint8_t *only,
  */
 tsl_err tsl_complete_unit(tsl_phase *phase, tsl_result_writer *delivery, int rank,
                           const tsl_unit *unit, bool dynamic, double *start, tsl_part *part);
-
-#endif

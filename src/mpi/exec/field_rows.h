@@ -2,8 +2,7 @@
  * @file field_rows.h
  * Finished fields by rows, from memory or from the file: what family.finish works on.
  */
-#ifndef TSL_MPI_FIELD_ROWS_H
-#define TSL_MPI_FIELD_ROWS_H
+#pragma once
 
 #include "out_h5.h"
 
@@ -17,5 +16,3 @@
  * of the file. Memory: the family's rows and the caches of tsl_out_read_rows.
  */
 tsl_err tsl_field_rows_finish(MPI_Comm comm, tsl_problem *problem, tsl_out *out);
-
-#endif

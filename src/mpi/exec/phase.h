@@ -2,8 +2,7 @@
  * @file phase.h
  * One phase of a BAG family: every unit is computed once, somewhere, and its results delivered.
  */
-#ifndef TSL_MPI_PHASE_H
-#define TSL_MPI_PHASE_H
+#pragma once
 
 #include "calibrate.h"
 #include "clock.h"
@@ -75,5 +74,3 @@ extern volatile int tsl_stop_signal;
 
 /** Has a signal asked to stop after a checkpoint? SIGINT asks to stop at once. */
 bool tsl_stop_politely(void);
-
-#endif

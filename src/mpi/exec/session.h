@@ -2,8 +2,7 @@
  * @file session.h
  * Everything of one invocation with a deck. The stages that fill it: run/stages.h.
  */
-#ifndef TSL_MPI_SESSION_H
-#define TSL_MPI_SESSION_H
+#pragma once
 
 #include "options.h"
 #include "phase.h"
@@ -49,5 +48,3 @@ typedef struct tsl_session {
   double opened;  /**< tsl_now() when the program began */
   char began[32]; /**< when the session began, UTC text, ISO 8601 */
 } tsl_session;
-
-#endif

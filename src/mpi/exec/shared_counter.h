@@ -8,8 +8,7 @@
  * 0 sleeps; when that is silent (heartbeat.h), the error is TSL_ERR_LOST, and the counter is never
  * freed.
  */
-#ifndef TSL_MPI_SHARED_COUNTER_H
-#define TSL_MPI_SHARED_COUNTER_H
+#pragma once
 
 #include "parts.h"
 
@@ -53,5 +52,3 @@ tsl_err tsl_counter_aborted(tsl_shared_counter *counter, bool *aborted, bool *pa
 tsl_err tsl_counter_add_done(tsl_shared_counter *counter, double seconds);
 /** Sum of all ranks' tsl_counter_add_done. */
 tsl_err tsl_counter_done(tsl_shared_counter *counter, double *seconds);
-
-#endif

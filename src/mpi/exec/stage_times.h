@@ -3,8 +3,7 @@
  * Where the time of a run goes: the main thread's stages, one after another, each from the end of
  * the one before. So they add up to the whole time; rank 0's are in /run/stages.
  */
-#ifndef TSL_MPI_STAGE_TIMES_H
-#define TSL_MPI_STAGE_TIMES_H
+#pragma once
 
 #include "out_h5.h"
 
@@ -80,5 +79,3 @@ void tsl_stage_text(const struct tsl_session *session, char *text, size_t size);
 
 /** Not collective. Free the rows; zeroed clocks are accepted. */
 void tsl_stage_clear(tsl_stage_clock *clock);
-
-#endif

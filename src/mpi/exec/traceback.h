@@ -2,8 +2,7 @@
  * @file traceback.h
  * The recovery of a WAVE problem's solution: a cursor that goes from owner to owner.
  */
-#ifndef TSL_MPI_TRACEBACK_H
-#define TSL_MPI_TRACEBACK_H
+#pragma once
 
 #include "calibrate.h"
 #include "plan.h"
@@ -30,5 +29,3 @@ typedef struct tsl_traceback_break {
 tsl_err tsl_traceback(MPI_Comm comm, const tsl_executor *executor, tsl_problem *problem,
                       const tsl_unit *units, const tsl_plan *plan,
                       const tsl_traceback_break *between);
-
-#endif

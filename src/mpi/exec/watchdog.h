@@ -2,8 +2,7 @@
  * @file watchdog.h
  * The watchdog: a device that does not come back.
  */
-#ifndef TSL_MPI_WATCHDOG_H
-#define TSL_MPI_WATCHDOG_H
+#pragma once
 
 #include "phase.h"
 
@@ -18,5 +17,3 @@
  */
 void tsl_watchdog_check(const tsl_phase *phase, int rank, const tsl_unit *units, int64_t n,
                         double waited, double predicted);
-
-#endif

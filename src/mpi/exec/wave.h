@@ -2,8 +2,7 @@
  * @file wave.h
  * One phase of a WAVE family: tiles in the order of their stages, edges between their owners.
  */
-#ifndef TSL_MPI_WAVE_H
-#define TSL_MPI_WAVE_H
+#pragma once
 
 #include "phase.h"
 
@@ -18,5 +17,3 @@
  * every tile and give all tiles of a lane to one rank.
  */
 tsl_err tsl_wave_run(tsl_phase *phase);
-
-#endif

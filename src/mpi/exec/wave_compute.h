@@ -2,8 +2,7 @@
  * @file wave_compute.h
  * What the compute thread does for a group of tiles. Private to wave.c.
  */
-#ifndef TSL_MPI_WAVE_COMPUTE_H
-#define TSL_MPI_WAVE_COMPUTE_H
+#pragma once
 
 #include "result_writer.h"
 #include "wave_edges.h"
@@ -28,5 +27,3 @@ typedef struct tsl_wave_batch {
  *  @param[in] overlaps  the device begins a group while it ends the one before */
 tsl_wave_batch tsl_wave_batch_make(const tsl_phase *phase, tsl_edges *edges, int rank,
                                    bool overlaps, double *freed);
-
-#endif

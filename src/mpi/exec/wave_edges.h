@@ -2,8 +2,7 @@
  * @file wave_edges.h
  * Which edges a rank's groups need and give, and their messages. Private to wave.c.
  */
-#ifndef TSL_MPI_WAVE_EDGES_H
-#define TSL_MPI_WAVE_EDGES_H
+#pragma once
 
 #include "phase.h"
 
@@ -56,5 +55,3 @@ void tsl_edges_drop(tsl_edges *edges, MPI_Request *sends);
 
 /** Free all arrays and the data of edges in; none may be under way. */
 void tsl_edges_clear(tsl_edges *edges);
-
-#endif

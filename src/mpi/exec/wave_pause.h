@@ -6,8 +6,7 @@
  * until all have proposed; the latest of them is the cut. Nobody waits for a tile meanwhile: what
  * a rank has begun needs earlier stages only, or its own, which their owners may go on with.
  */
-#ifndef TSL_MPI_WAVE_PAUSE_H
-#define TSL_MPI_WAVE_PAUSE_H
+#pragma once
 
 #include "wave_edges.h"
 
@@ -48,5 +47,3 @@ static inline int64_t tsl_wave_pause_limit(const tsl_wave_pause *cut) {
  */
 tsl_err tsl_edges_across(const tsl_phase *phase, tsl_edges *edges, MPI_Comm comm, int64_t next,
                          int64_t listened, int64_t stage);
-
-#endif

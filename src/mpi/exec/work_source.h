@@ -5,8 +5,7 @@
  *
  * The latter makes up for predictions that missed. A plan with dynamic 0 is kept as it is.
  */
-#ifndef TSL_MPI_WORK_SOURCE_H
-#define TSL_MPI_WORK_SOURCE_H
+#pragma once
 
 #include "shared_counter.h"
 
@@ -56,5 +55,3 @@ double tsl_work_source_enough(const tsl_work_source *source);
 
 /** Work of all units that are not finished, in seconds on rank 0's device. */
 double tsl_work_source_total(const tsl_work_source *source);
-
-#endif

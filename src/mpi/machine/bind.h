@@ -2,8 +2,7 @@
  * @file bind.h
  * Which device and which cores a rank gets. The decision is a pure function of plain data.
  */
-#ifndef TSL_MPI_BIND_H
-#define TSL_MPI_BIND_H
+#pragma once
 
 #include "machine.h"
 
@@ -90,5 +89,3 @@ tsl_err tsl_bind_node(const tsl_placement *placements, int n, int rank, tsl_plac
  * @return TSL_ERR_INTERNAL when the system refuses
  */
 tsl_err tsl_bind_thread(const tsl_placement *placement);
-
-#endif

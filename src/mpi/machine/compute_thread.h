@@ -11,8 +11,7 @@
  * TSL_MOST_STARTED (contract.h) are begun and not finished; they are finished in order, and a task
  * without finish waits until there are none.
  */
-#ifndef TSL_MPI_COMPUTE_THREAD_H
-#define TSL_MPI_COMPUTE_THREAD_H
+#pragma once
 
 #include "error.h"
 
@@ -56,5 +55,3 @@ tsl_err tsl_compute_thread_call(tsl_compute_thread *thread, tsl_task *task);
 
 /** Let queued tasks finish, join the thread, free; NULL accepted, sets NULL. */
 void tsl_compute_thread_stop(tsl_compute_thread **thread);
-
-#endif

@@ -2,8 +2,7 @@
  * @file executor.h
  * A rank's device as the main thread sees it.
  */
-#ifndef TSL_MPI_EXECUTOR_H
-#define TSL_MPI_EXECUTOR_H
+#pragma once
 
 #include "compute_thread.h"
 #include "placement.h"
@@ -16,5 +15,3 @@ typedef struct tsl_executor {
   tsl_compute_thread *thread;
   const tsl_placement *placement; /**< this rank's; not owned */
 } tsl_executor;
-
-#endif

@@ -6,8 +6,7 @@
  *   error   the device fails             oom   it has no memory left
  *   nan     a result is not a number     hang  it never ends      kill  the process is killed
  */
-#ifndef TSL_MPI_FAULT_H
-#define TSL_MPI_FAULT_H
+#pragma once
 
 #include "contract.h"
 
@@ -23,5 +22,3 @@ tsl_err tsl_fault_before(int rank, const tsl_unit *units, int64_t n);
 /** After it: spoil a floating-point result of the unit. @param[in,out] parts  shape [n] */
 void tsl_fault_after(const tsl_problem *problem, int rank, const tsl_unit *units, int64_t n,
                      tsl_part *parts);
-
-#endif

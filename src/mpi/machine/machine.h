@@ -2,8 +2,7 @@
  * @file machine.h
  * The table of all ranks: who sits on which device of which host.
  */
-#ifndef TSL_MPI_MACHINE_H
-#define TSL_MPI_MACHINE_H
+#pragma once
 
 #include "placement.h"
 
@@ -45,5 +44,3 @@ void tsl_machine_warn(const tsl_placement *placements, int64_t n, FILE *file);
  * @param[out] text  the warning, or empty
  */
 void tsl_machine_slurm_note(int64_t n_ranks, char *(*look)(const char *), char text[512]);
-
-#endif

@@ -2,8 +2,7 @@
  * @file slab_pool.h
  * Buffers for the GATHER slabs of units in flight; they bound the host memory of a rank.
  */
-#ifndef TSL_MPI_SLAB_POOL_H
-#define TSL_MPI_SLAB_POOL_H
+#pragma once
 
 #include "contract.h"
 
@@ -54,5 +53,3 @@ bool tsl_part_has_slabs(const tsl_part *part);
 
 /** Free the records of LIST fields. */
 void tsl_part_drop_lists(tsl_part *part);
-
-#endif

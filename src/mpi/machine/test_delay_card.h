@@ -4,8 +4,7 @@
  *
  * On the compute thread, after the device has computed; batches do not overlap then (overlap.h).
  */
-#ifndef TSL_MPI_TEST_DELAY_CARD_H
-#define TSL_MPI_TEST_DELAY_CARD_H
+#pragma once
 
 #include "executor.h"
 
@@ -18,5 +17,3 @@ tsl_err tsl_test_delay(const tsl_executor *executor, int64_t units, tsl_part *pa
 
 /** Sleep after a turn of a walk that began at start (tsl_now), on any device. */
 tsl_err tsl_test_delay_turn(double start);
-
-#endif

@@ -5,8 +5,7 @@
  * Fletcher's two sums (1982) over little-endian 64-bit words modulo 2^64: a += word, b += a. The
  * last word is filled up with zeros, and the number of bytes is the last word of all.
  */
-#ifndef TSL_MPI_CHECKSUM_H
-#define TSL_MPI_CHECKSUM_H
+#pragma once
 
 #include <stdint.h>
 
@@ -21,5 +20,3 @@ void tsl_checksum_add(tsl_checksum *sum, const void *bytes, int64_t n);
 
 /** The checksum of all bytes taken in; never 0. */
 uint64_t tsl_checksum_end(const tsl_checksum *sum);
-
-#endif

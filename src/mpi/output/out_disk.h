@@ -6,8 +6,7 @@
  * program may die at exit. This driver remembers the first failed write, takes all later ones as
  * done, and so lets HDF5 close cleanly; the owner looks at tsl_disk.failed after each call.
  */
-#ifndef TSL_MPI_OUT_DISK_H
-#define TSL_MPI_OUT_DISK_H
+#pragma once
 
 #include <hdf5.h>
 #include <stdbool.h>
@@ -28,5 +27,3 @@ typedef struct tsl_disk {
  * @return negative when HDF5 refuses
  */
 herr_t tsl_disk_driver(hid_t fapl, tsl_disk *disk, hid_t *driver);
-
-#endif

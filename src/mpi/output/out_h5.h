@@ -23,8 +23,7 @@
  * file-size limit is an error and no death.
  * Threads: one thread of a process at a time (HDF5 is not built thread-safe).
  */
-#ifndef TSL_MPI_OUT_H5_H
-#define TSL_MPI_OUT_H5_H
+#pragma once
 
 #include "columns.h"
 #include "machine.h"
@@ -209,5 +208,3 @@ void tsl_out_forget(tsl_out *out);
  *  remove FILE.part. When a rank is silent (heartbeat.h), rank 0 removes FILE.part and nothing is
  *  closed. */
 void tsl_out_discard(tsl_out **out);
-
-#endif

@@ -2,8 +2,7 @@
  * @file out_h5_own.h
  * Shared by the files out_h5*.c only.
  */
-#ifndef TSL_MPI_OUT_H5_OWN_H
-#define TSL_MPI_OUT_H5_OWN_H
+#pragma once
 
 #include "out_disk.h"
 #include "out_h5.h"
@@ -118,5 +117,3 @@ herr_t tsl_out_put_field(hid_t dataset, const tsl_field *field);
       goto done;                                                        \
     }                                                                   \
   } while (0)
-
-#endif

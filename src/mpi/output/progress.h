@@ -2,8 +2,7 @@
  * @file progress.h
  * One line with ETA on a terminal, sparse lines otherwise. Rank 0 only; goes to stderr.
  */
-#ifndef TSL_MPI_PROGRESS_H
-#define TSL_MPI_PROGRESS_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -24,5 +23,3 @@ bool tsl_progress_due(const tsl_progress *progress);
 
 /** End the line. */
 void tsl_progress_end(tsl_progress *progress);
-
-#endif

@@ -6,8 +6,7 @@
  * independent (parallel HDF5), else by message to rank 0, which writes it. A GATHER field held in
  * memory always goes to rank 0. NaN and infinity are caught here.
  */
-#ifndef TSL_MPI_RESULT_WRITER_H
-#define TSL_MPI_RESULT_WRITER_H
+#pragma once
 
 #include "out_h5.h"
 
@@ -75,5 +74,3 @@ int64_t tsl_first_bad(const tsl_field *field, const void *data, int64_t n);
 
 /** "NaN or infinity", or "NaN" where the field may be infinite. */
 const char *tsl_bad_word(const tsl_field *field);
-
-#endif

@@ -2,8 +2,7 @@
  * @file trace.h
  * Chrome/Perfetto trace: what every rank's device and main thread did when.
  */
-#ifndef TSL_MPI_TRACE_H
-#define TSL_MPI_TRACE_H
+#pragma once
 
 #include "contract.h"
 
@@ -44,5 +43,3 @@ tsl_err tsl_trace_write(MPI_Comm comm, const tsl_timeline *trace, const char *pa
 
 /** Not collective. Free the events and zero the timeline. */
 void tsl_trace_clear(tsl_timeline *trace);
-
-#endif

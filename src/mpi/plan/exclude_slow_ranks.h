@@ -8,8 +8,7 @@
  * that all units run, and the time of its least unit: nothing finer can make its load even with the
  * others'.
  */
-#ifndef TSL_MPI_EXCLUDE_SLOW_RANKS_H
-#define TSL_MPI_EXCLUDE_SLOW_RANKS_H
+#pragma once
 
 #include "timing_history.h"
 
@@ -33,5 +32,3 @@ typedef struct tsl_exclusion {
 tsl_err tsl_exclude_slow_ranks(tsl_timing_history *learned, const tsl_cost *cost,
                                const tsl_unit *units, const tsl_kind_sets *sets, int32_t *owner,
                                tsl_exclusion *rest);
-
-#endif

@@ -6,8 +6,7 @@
  * short messages, scatter and all-gather, or reduce-scatter and gather, for long ones; the faster
  * of the two counts. Messages within a node take no time here.
  */
-#ifndef TSL_MPI_NETWORK_H
-#define TSL_MPI_NETWORK_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -29,5 +28,3 @@ double tsl_network_message(const tsl_network *network, int from, int to, double 
 /** s until bytes of rank 0 are on all nodes; a reduction to rank 0 takes as long, its arithmetic
  *  not counted. 0 for one node. */
 double tsl_network_bcast(const tsl_network *network, int nodes, double bytes);
-
-#endif

@@ -8,8 +8,7 @@
  * speeds that the ranks show (Blumofe & Leiserson 1999; batches shrink as in guided
  * self-scheduling, Polychronopoulos & Kuck 1987).
  */
-#ifndef TSL_MPI_PARTS_H
-#define TSL_MPI_PARTS_H
+#pragma once
 
 #include "plan.h"
 
@@ -91,5 +90,3 @@ bool tsl_parts_wait(const tsl_parts *parts, const tsl_parts_now *now, int rank);
  */
 int64_t tsl_parts_steal(const tsl_parts *parts, const tsl_parts_now *now, int rank, double ahead,
                         double batch, int *victim);
-
-#endif

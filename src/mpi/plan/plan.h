@@ -5,8 +5,7 @@
  * Every unit has an owner. While the plan runs, ranks that have nothing left may take units that
  * their owners have not begun (parts.h).
  */
-#ifndef TSL_MPI_PLAN_H
-#define TSL_MPI_PLAN_H
+#pragma once
 
 #include "settings.h"
 
@@ -66,5 +65,3 @@ void tsl_plan_sides(const bool *on_card, int n_ranks, bool *fast);
 
 /** Free the arrays and zero the plan; zeroed ones are accepted. */
 void tsl_plan_clear(tsl_plan *plan);
-
-#endif

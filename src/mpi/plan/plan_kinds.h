@@ -7,8 +7,7 @@
  * with one rank in all of them, for what that rank keeps of it. So kinds that have a phase of their
  * own (their home is the smaller set) are dealt first, by that phase; the others on top of them.
  */
-#ifndef TSL_MPI_PLAN_KINDS_H
-#define TSL_MPI_PLAN_KINDS_H
+#pragma once
 
 #include "cost.h"
 #include "plan.h"
@@ -66,5 +65,3 @@ double tsl_plan_efficiency(const double *load, const bool *takes_part, int n_ran
  */
 tsl_err tsl_plan_view(const tsl_plan *plan, const tsl_unit *units, uint32_t mask,
                       tsl_seconds_fn seconds, const void *model, tsl_unit **part, tsl_plan *view);
-
-#endif

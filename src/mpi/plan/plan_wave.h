@@ -2,8 +2,7 @@
  * @file plan_wave.h
  * Plans for WAVE families: a lane belongs to one rank. A pure function, tested without MPI.
  */
-#ifndef TSL_MPI_PLAN_WAVE_H
-#define TSL_MPI_PLAN_WAVE_H
+#pragma once
 
 #include "network.h"
 #include "plan.h"
@@ -42,5 +41,3 @@ tsl_err tsl_plan_wave(const tsl_plan_rule *rule, const tsl_unit *units, int64_t 
 tsl_err tsl_plan_wave_time(const tsl_problem *problem, const tsl_unit *units,
                            tsl_seconds_fn seconds, const void *model, const double *delay,
                            const tsl_network *network, tsl_plan *plan);
-
-#endif

@@ -14,8 +14,7 @@
  * With a limit on the next phase, what first runs take more has to fit into the time below it: a
  * slow rank fills up over several phases. A limit of what the last phase took costs nothing.
  */
-#ifndef TSL_MPI_REBALANCE_H
-#define TSL_MPI_REBALANCE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -58,5 +57,3 @@ tsl_err tsl_rebalance(const tsl_rebalance_ask *ask, int32_t *owner, tsl_rebalanc
 
 /** Are the moves worth their cost when so many phases follow? */
 bool tsl_rebalance_pays(const tsl_rebalance_gain *gain, int phases);
-
-#endif

@@ -7,8 +7,7 @@
  * batches that must fit a slow rank, its last unit, and the way of its results to
  * rank 0. Ranks with a quarter or more of the fastest rank's speed always take part.
  */
-#ifndef TSL_MPI_SELECT_RANKS_H
-#define TSL_MPI_SELECT_RANKS_H
+#pragma once
 
 #include "plan.h"
 
@@ -50,5 +49,3 @@ typedef struct tsl_use {
  * @param[out] use  shape [n_ranks]
  */
 void tsl_select_ranks(const tsl_select_ask *ask, tsl_use *use);
-
-#endif

@@ -26,8 +26,7 @@
  * tried again when that promises to pay, and if it is slow indeed, ever more rarely. That one of
  * much slower ranks should have none at all is decided elsewhere (exclude_slow_ranks.h).
  */
-#ifndef TSL_MPI_TIMING_HISTORY_H
-#define TSL_MPI_TIMING_HISTORY_H
+#pragma once
 
 #include "out_unit.h"
 #include "plan_kinds.h"
@@ -97,5 +96,3 @@ double tsl_history_first(const tsl_timing_history *learned, int kind);
 tsl_err tsl_history_rebalance(tsl_timing_history *learned, const tsl_cost *cost,
                               const tsl_unit *units, const tsl_kind_sets *sets, int set,
                               double threshold, int32_t *owner, tsl_rebalance_gain *gain);
-
-#endif

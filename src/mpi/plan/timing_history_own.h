@@ -1,6 +1,5 @@
 /** @file timing_history_own.h  What timing_history.c and exclude_slow_ranks.c share. */
-#ifndef TSL_MPI_TIMING_HISTORY_OWN_H
-#define TSL_MPI_TIMING_HISTORY_OWN_H
+#pragma once
 
 #include "timing_history.h"
 
@@ -24,5 +23,3 @@ double tsl_look_migration(const void *model, int64_t unit, int from, int to);
 
 /** Times of a unit that has moved, in all sets. */
 void tsl_look_carry(tsl_timing_history *learned, tsl_look *look, int64_t unit, int from, int to);
-
-#endif

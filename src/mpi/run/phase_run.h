@@ -2,8 +2,7 @@
  * @file phase_run.h
  * One phase of a session from begin to the combined fields and the log.
  */
-#ifndef TSL_MPI_PHASE_RUN_H
-#define TSL_MPI_PHASE_RUN_H
+#pragma once
 
 #include "record.h"
 
@@ -14,5 +13,3 @@
  * @param[in,out] record  zeroed or cleared; gets the phase's log and balance
  */
 tsl_err tsl_phase_run(tsl_session *session, tsl_out *out, int index, tsl_record *record);
-
-#endif

@@ -2,8 +2,7 @@
  * @file phases.h
  * What a run and a served job do with a problem that is planned.
  */
-#ifndef TSL_MPI_PHASES_H
-#define TSL_MPI_PHASES_H
+#pragma once
 
 #include "record.h"
 
@@ -15,5 +14,3 @@
  * @return TSL_ERR_PAUSED: a checkpoint is written
  */
 tsl_err tsl_phases_run(tsl_session *session, tsl_out *out, tsl_record *record);
-
-#endif

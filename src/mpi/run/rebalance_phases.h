@@ -7,8 +7,7 @@
  * integrals: nothing is taken any more, and units move between phases only, by measured times
  * (rebalance.h), when that pays.
  */
-#ifndef TSL_MPI_REBALANCE_PHASES_H
-#define TSL_MPI_REBALANCE_PHASES_H
+#pragma once
 
 #include "record.h"
 
@@ -22,5 +21,3 @@ tsl_err tsl_rebalance_phases_next(tsl_session *session, int phase, tsl_record *r
 
 /** One line for people about the phase that ended last. Rank 0. */
 void tsl_rebalance_phases_print(const tsl_record *record, FILE *file);
-
-#endif

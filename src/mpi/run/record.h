@@ -2,8 +2,7 @@
  * @file record.h
  * What is known about a run when it ends, and its way into the output file.
  */
-#ifndef TSL_MPI_RECORD_H
-#define TSL_MPI_RECORD_H
+#pragma once
 
 #include "report.h"
 
@@ -78,5 +77,3 @@ tsl_err tsl_record_store(tsl_session *session, tsl_record *record, tsl_out *out)
 
 /** Free the arrays and zero the record; zeroed ones are accepted. */
 void tsl_record_clear(tsl_record *record);
-
-#endif

@@ -2,8 +2,7 @@
  * @file report.h
  * What a person sees: the plan before, predicted against measured after.
  */
-#ifndef TSL_MPI_REPORT_H
-#define TSL_MPI_REPORT_H
+#pragma once
 
 #include "slab_pool.h"
 #include "stages.h"
@@ -55,5 +54,3 @@ void tsl_report_run(const tsl_session *session, const tsl_share_line *lines,
 
 /** Print the result lines and the verdict. */
 void tsl_report_summary(const tsl_summary *summary, FILE *file);
-
-#endif

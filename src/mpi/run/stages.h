@@ -2,8 +2,7 @@
  * @file stages.h
  * The stages that run, plan and calibrate share. A stage that is collective agrees on its verdict.
  */
-#ifndef TSL_MPI_STAGES_H
-#define TSL_MPI_STAGES_H
+#pragma once
 
 #include "session.h"
 
@@ -71,5 +70,3 @@ void tsl_session_drop(tsl_session *session);
 /** Collective on session->comm in MPI_Comm_free alone; after the alarm of heartbeat.h not at all,
  *  and nothing is freed. Free everything, in any state. */
 void tsl_session_close(tsl_session *session);
-
-#endif

@@ -3,8 +3,7 @@
  * What the ranks' workers did without for lack of memory (tsl_backend.notes), for people and the
  * output.
  */
-#ifndef TSL_MPI_WORKER_NOTES_H
-#define TSL_MPI_WORKER_NOTES_H
+#pragma once
 
 #include "record.h"
 
@@ -17,5 +16,3 @@ void tsl_worker_notes_print(const tsl_record *record, FILE *file);
 
 /** Write /run/memory. Rank 0. */
 tsl_err tsl_worker_notes_store(const tsl_record *record, tsl_out *out);
-
-#endif

@@ -2,8 +2,7 @@
  * @file options.h
  * Command-line options of the subcommands that take a deck.
  */
-#ifndef TSL_MPI_OPTIONS_H
-#define TSL_MPI_OPTIONS_H
+#pragma once
 
 #include "error.h"
 
@@ -40,5 +39,3 @@ typedef struct tsl_options {
  */
 tsl_err tsl_options_parse(int argc, char **argv, const char *allowed, bool need_deck,
                           tsl_options *options);
-
-#endif

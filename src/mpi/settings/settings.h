@@ -2,8 +2,7 @@
  * @file settings.h
  * The deck sections every family shares: `run:` and `output:`.
  */
-#ifndef TSL_MPI_SETTINGS_H
-#define TSL_MPI_SETTINGS_H
+#pragma once
 
 #include "contract.h"
 
@@ -72,5 +71,3 @@ extern const tsl_key tsl_output_keys[];
  */
 tsl_err tsl_settings_bind(tsl_deck *deck, const tsl_family **family, tsl_run_settings *run,
                           tsl_output_settings *output);
-
-#endif

@@ -22,8 +22,7 @@
  * Threads: a band belongs to one thread at a time; inside, OpenMP with dp_cpu.threads.
  * Cells are 1-based in the table where a row 0 and a column 0 exist, columns in the band.
  */
-#ifndef TSL_CPU_DP_CPU_H
-#define TSL_CPU_DP_CPU_H
+#pragma once
 
 #include "dp.h"
 
@@ -369,4 +368,3 @@ void dp_cpu_interval_whole(const dp_cpu_interval *w, void *value);
 void dp_cpu_interval_put(dp_cpu_interval *w, const dp_box *box, const void *values);
 
 TSL_C_END
-#endif

@@ -1,6 +1,5 @@
 /** @file dp_cpu_align.h  A band of an alignment, shared by dp_cpu_align*.c. */
-#ifndef TSL_CPU_DP_CPU_ALIGN_H
-#define TSL_CPU_DP_CPU_ALIGN_H
+#pragma once
 
 #include "dp_cpu.h"
 #include "dp_kernels.h"
@@ -98,5 +97,3 @@ void align_smooth(dp_cpu_align *band, int64_t rows);
 
 /** Make the place of a thread's best cell known. */
 void align_settle_best(const dp_cpu_align *band, int thread);
-
-#endif

@@ -1,6 +1,5 @@
 /** @file dp_cpu_bits.h  A band of bits, shared by dp_cpu_bits.c and dp_cpu_bits_trace.c. */
-#ifndef TSL_CPU_DP_CPU_BITS_H
-#define TSL_CPU_DP_CPU_BITS_H
+#pragma once
 
 #include "dp_cpu.h"
 #include "dp_kernels.h"
@@ -53,5 +52,3 @@ static inline int64_t bits_place(const dp_cpu_bits *b, const bits_strip *s, int6
 static inline int64_t bits_step_words(const dp_cpu_bits *b, const bits_strip *s) {
   return b->parts * bits_words_of(s) * b->vector;
 }
-
-#endif

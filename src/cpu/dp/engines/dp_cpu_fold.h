@@ -9,8 +9,7 @@
  *            tile: its first row and last column
  *   F[b]     energy of letters 0..b-1; found in the tiles of row 0
  */
-#ifndef TSL_CPU_DP_CPU_FOLD_H
-#define TSL_CPU_DP_CPU_FOLD_H
+#pragma once
 
 #include "dp_cpu.h"
 #include "dp_kernels.h"
@@ -59,5 +58,3 @@ void dp_cpu_fold_join(const struct dp_cpu_interval *w, int64_t i, int64_t j);
 
 /** Values V of a box, as dp_cpu_interval_get. */
 void dp_cpu_fold_get(const struct dp_cpu_interval *w, const dp_box *box, int32_t *values);
-
-#endif

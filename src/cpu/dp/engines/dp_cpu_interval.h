@@ -1,7 +1,6 @@
 /** @file dp_cpu_interval.h  A triangle of values, shared by dp_cpu_interval*.c and the engines of
  *  foldings. */
-#ifndef TSL_CPU_DP_CPU_INTERVAL_H
-#define TSL_CPU_DP_CPU_INTERVAL_H
+#pragma once
 
 #include "dp_cpu.h"
 #include "dp_cpu_fold.h"
@@ -48,5 +47,3 @@ static inline char *interval_at(const dp_cpu_interval *w, int64_t a, int64_t b) 
 static inline bool interval_pairs(const dp_cpu_interval *w, int64_t a, int64_t b) {
   return b - 1 - a > w->span && (w->pairs[w->letters[a]] >> w->letters[b - 1] & 1);
 }
-
-#endif

@@ -2,8 +2,7 @@
  * @file dp_cpu_partition.h
  * DP_PARTITION on a socket: tables, formulas and scaling are those of rna_sums.h.
  */
-#ifndef TSL_CPU_DP_CPU_PARTITION_H
-#define TSL_CPU_DP_CPU_PARTITION_H
+#pragma once
 
 #include "dp_cpu.h"
 #include "dp_kernels.h"
@@ -71,5 +70,3 @@ void partition_suffix(dp_cpu_partition *f, int64_t i);
 void partition_window(const dp_cpu_partition *f, partition_scratch *s, const rna_list kinds[4],
                       int64_t r, int at, int64_t a, int neighbour, int64_t b, int n,
                       const double *v, double scale);
-
-#endif

@@ -12,8 +12,7 @@
  *
  * All kernels give the same bits on every level.
  */
-#ifndef TSL_CPU_DP_KERNELS_H
-#define TSL_CPU_DP_KERNELS_H
+#pragma once
 
 #include "dp.h"
 #include "rna_energy.h"
@@ -256,5 +255,3 @@ typedef struct dp_kernels {
 
 /** The kernels for an x86-64 level (2, 3, 4). Made by tsl_simd (tools/cmake/TslSimd.cmake). */
 const dp_kernels *dp_kernels_at(int level);
-
-#endif

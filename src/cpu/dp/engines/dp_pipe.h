@@ -3,8 +3,7 @@
  * Strips of a table in step: strip s may compute its block b of rows when strip s - 1 has finished
  * its own block b. Threads take strips in order, so that none waits for a strip nobody has taken.
  */
-#ifndef TSL_CPU_DP_PIPE_H
-#define TSL_CPU_DP_PIPE_H
+#pragma once
 
 #include "error.h"
 
@@ -19,5 +18,3 @@ typedef void (*dp_pipe_fn)(void *context, int64_t strip, int64_t block, int thre
  * @return TSL_ERR_MEMORY
  */
 tsl_err dp_pipe_run(int threads, int64_t strips, int64_t blocks, dp_pipe_fn fn, void *context);
-
-#endif

@@ -12,8 +12,7 @@
  *
  * The engines compute what dp.h says, with the bits that any other device gets.
  */
-#ifndef TSL_CPU_DP_BACKEND_H
-#define TSL_CPU_DP_BACKEND_H
+#pragma once
 
 #include "cpu.h"
 #include "dp_cpu.h"
@@ -94,5 +93,3 @@ struct tsl_worker {
 /** Spread the seconds since start over units by their items. */
 void dp_cpu_spread(const tsl_worker *w, double start, const tsl_unit *units, int64_t n,
                    tsl_part *parts);
-
-#endif

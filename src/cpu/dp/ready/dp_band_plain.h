@@ -6,8 +6,7 @@
  * Columns are cut into strips and rows into blocks; a block continues the row above it in place and
  * takes the column to its left from a ring of columns, one for each strip at work.
  */
-#ifndef TSL_CPU_DP_BAND_PLAIN_H
-#define TSL_CPU_DP_BAND_PLAIN_H
+#pragma once
 
 #include "dp_backend.h"
 
@@ -52,5 +51,3 @@ void plain_edit(const plain_block *block);
 void plain_affine(const plain_block *block);
 void plain_dtw_f32(const plain_block *block);
 void plain_dtw_f64(const plain_block *block);
-
-#endif

@@ -9,13 +9,10 @@
  * takes at most 0.6 of them with what was spent. Else the table is computed as a whole. One rank
  * computes bands, so its part is by its threads; where a card takes part there are no attempts.
  */
-#ifndef TSL_CPU_DP_SHORTCUT_H
-#define TSL_CPU_DP_SHORTCUT_H
+#pragma once
 
 #include "dp_backend.h"
 
 /** tsl_backend.shortcut. @param[in] w  open, of the root */
 tsl_err dp_shortcut_cpu(tsl_worker *w, tsl_problem *problem, const tsl_device *devices, int n,
                         bool *found);
-
-#endif

@@ -6,8 +6,7 @@
  * strip above to the left along its top, and along its left side down from where the strip before
  * ends, letters of one sequence alone. So no value is better than the table's.
  */
-#ifndef TSL_CPU_DP_STRIPS_H
-#define TSL_CPU_DP_STRIPS_H
+#pragma once
 
 #include "dp_backend.h"
 #include "dp_diagonals.h"
@@ -51,5 +50,3 @@ tsl_err dp_strips_run(const tsl_worker *w, int64_t k, dp_strips_look *look, cons
 tsl_err dp_strips_walk(dp_strips *strips, dp_steps *steps);
 
 void dp_strips_clear(dp_strips *strips);
-
-#endif

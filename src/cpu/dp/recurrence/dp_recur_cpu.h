@@ -13,8 +13,7 @@
  * Units, edges and fields are those of dp_recur_problem.h. Compiled code that reports a failure is
  * followed by the interpreter on the same cells, which names the cell; no value is kept then.
  */
-#ifndef TSL_CPU_DP_RECUR_CPU_H
-#define TSL_CPU_DP_RECUR_CPU_H
+#pragma once
 
 #include "dp_backend.h"
 #include "dp_recur_saved.h"
@@ -181,5 +180,3 @@ void dp_fault_keep(dp_fault *fault, tsl_err err);
 bool dp_fault_is(const dp_fault *fault);
 /** The kept error as this thread's, or TSL_OK. */
 tsl_err dp_fault_settle(const dp_fault *fault);
-
-#endif

@@ -11,8 +11,7 @@
  * the ends of ranges; a form is bounded by intervals after up to three facts are subtracted from
  * it.
  */
-#ifndef TSL_FAM_DP_BOUNDS_H
-#define TSL_FAM_DP_BOUNDS_H
+#pragma once
 
 #include "dp_recur.h"
 
@@ -99,4 +98,3 @@ dp_span dp_bounds_slant(dp_bounds *bounds, const lang_expr *expr, int32_t node);
 bool dp_bounds_growth(const dp_recurrence *recurrence, dp_wide steps, dp_span *values);
 
 TSL_C_END
-#endif

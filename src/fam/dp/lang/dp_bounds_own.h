@@ -2,8 +2,7 @@
  * @file dp_bounds_own.h
  * Private to dp_bounds.c and dp_assumptions.c: forms, and the steps that share one question's work.
  */
-#ifndef TSL_FAM_DP_BOUNDS_OWN_H
-#define TSL_FAM_DP_BOUNDS_OWN_H
+#pragma once
 
 #include "dp_bounds.h"
 
@@ -24,5 +23,3 @@ dp_span dp_span_node(dp_bounds *b, const lang_expr *x, int32_t node);
 /** dp_bounds_assume and dp_bounds_range within a question. */
 void dp_assume(dp_bounds *b, const lang_expr *x, int32_t node, bool truth);
 void dp_enter_range(dp_bounds *b, const lang_expr *x, int32_t node);
-
-#endif

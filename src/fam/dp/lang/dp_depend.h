@@ -22,8 +22,7 @@
  * On the same cells the dependency graph gives the minimal sequence of stages: stage 0 reads no
  * cell, stage s reads stages below s only.
  */
-#ifndef TSL_FAM_DP_DEPEND_H
-#define TSL_FAM_DP_DEPEND_H
+#pragma once
 
 #include "dp_bounds.h"
 #include "dp_eval.h"
@@ -131,4 +130,3 @@ tsl_err dp_depend_poison(const dp_recurrence *recurrence, const dp_patch *window
                          dp_pattern pattern);
 
 TSL_C_END
-#endif

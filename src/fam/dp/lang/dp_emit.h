@@ -30,8 +30,7 @@
  * What can be proved is not checked at run time: that indices are inside, that a read follows the
  * order, that a sum fits. 32-bit arithmetic is used where every value fits.
  */
-#ifndef TSL_FAM_DP_EMIT_H
-#define TSL_FAM_DP_EMIT_H
+#pragma once
 
 #include "dp_depend.h"
 #include "dp_order.h"
@@ -198,4 +197,3 @@ typedef enum dp_target { DP_TARGET_C, DP_TARGET_CUDA } dp_target;
 tsl_err dp_emit(const dp_recurrence *recurrence, dp_target target, dp_code *code, char **text);
 
 TSL_C_END
-#endif

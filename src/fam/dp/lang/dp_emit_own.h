@@ -9,8 +9,7 @@
  * q, k0..k3, with a depth k; NR, NC extents of the table; Aa, Aa_r, Aa_c an array and its extents;
  * Sn a constant; up, left, diag or r0.. or t, st where the table is.
  */
-#ifndef TSL_FAM_DP_EMIT_OWN_H
-#define TSL_FAM_DP_EMIT_OWN_H
+#pragma once
 
 #include "dp_emit.h"
 #include "lang_text.h"
@@ -138,5 +137,3 @@ extern const char dp_text_c_head[], dp_text_cuda_head[], dp_text_helpers[];
 extern const char dp_text_functions[]; /**< of reals, where used, after lang_math.h */
 extern const char dp_text_c_rows[], dp_text_c_wave[], dp_text_c_tile[];
 extern const char dp_text_cuda_rows[], dp_text_cuda_wave[], dp_text_cuda_tile[];
-
-#endif

@@ -5,8 +5,7 @@
  * For small tables; engines run compiled forms of the same tree (dp_emit.h) that agree with it bit
  * for bit. Messages name the cell: "column 9: integer overflow ... at i = 3, j = 4".
  */
-#ifndef TSL_FAM_DP_EVAL_H
-#define TSL_FAM_DP_EVAL_H
+#pragma once
 
 #include "dp_recur.h"
 
@@ -152,4 +151,3 @@ tsl_err dp_oracle_trace(const dp_oracle *grid, dp_links *steps);
 tsl_err dp_trace_cell(dp_eval *eval, dp_links *links);
 
 TSL_C_END
-#endif

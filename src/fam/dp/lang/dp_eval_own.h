@@ -1,6 +1,5 @@
 /** @file dp_eval_own.h  Private to dp_eval.c and dp_eval_range.c. */
-#ifndef TSL_FAM_DP_EVAL_OWN_H
-#define TSL_FAM_DP_EVAL_OWN_H
+#pragma once
 
 #include "dp_eval.h"
 
@@ -13,5 +12,3 @@ bool dp_eval_better(bool maximum, int32_t kind, dp_value a, dp_value b);
 
 /** Value of a range. */
 tsl_err dp_eval_range(dp_eval *e, const lang_expr *x, int32_t node, dp_value *out);
-
-#endif

@@ -22,8 +22,7 @@
  * Source: Lew & Mauch, Dynamic Programming (Springer 2007), problems; the classes of dependencies
  * after a parallel framework of functional equations (UNAM 2014).
  */
-#ifndef TSL_FAM_DP_PATTERN_H
-#define TSL_FAM_DP_PATTERN_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -81,5 +80,4 @@ dp_fold dp_pattern_fold(dp_pattern pattern);
 
 #ifdef __cplusplus
 }
-#endif
 #endif

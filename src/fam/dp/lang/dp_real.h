@@ -14,8 +14,7 @@
  * likewise, but exp may be 0 and log of 0 is -inf, the logarithm of what cannot be; the power of a
  * number that is not 0 underflows as products do.
  */
-#ifndef TSL_FAM_DP_REAL_H
-#define TSL_FAM_DP_REAL_H
+#pragma once
 
 #include "dp_bounds.h"
 
@@ -56,4 +55,3 @@ double dp_real_growth(const dp_recurrence *recurrence, double steps);
 dp_reach dp_real_limits(int32_t type, const void *data, int64_t n);
 
 TSL_C_END
-#endif

@@ -11,8 +11,7 @@
  * (lang_values). It is given by the table's first boundary rule whose condition holds, else by its
  * `cell`.
  */
-#ifndef TSL_FAM_DP_RECUR_H
-#define TSL_FAM_DP_RECUR_H
+#pragma once
 
 #include "dp_pattern.h"
 #include "lang_expr.h"
@@ -120,4 +119,3 @@ void dp_array_limits(lang_array *array, const void *data);
 int64_t dp_array_count(const lang_array *array);
 
 TSL_C_END
-#endif

@@ -9,8 +9,7 @@
  * Letters are 0 any other, 1 A, 2 C, 3 G, 4 U; pairs 0 none, 1 CG, 2 GC, 3 GU, 4 UG, 5 AU, 6 UA. A
  * pair seen from inside a loop that it opens is the pair of its letters the other way round.
  */
-#ifndef TSL_FAM_DP_RNA_ENERGY_H
-#define TSL_FAM_DP_RNA_ENERGY_H
+#pragma once
 
 #include "fn.h"
 
@@ -60,5 +59,3 @@ TSL_FN int32_t rna_special(const uint8_t *s, int n) {
 #undef RNA_NUMBER
 #undef RNA
 typedef rna_exact_energy rna_exact;
-
-#endif

@@ -2,8 +2,7 @@
  * @file rna_lists.h
  * Loops of foldings in lists by letters: what engines of foldings read instead of rna_energy.h.
  */
-#ifndef TSL_FAM_DP_RNA_LISTS_H
-#define TSL_FAM_DP_RNA_LISTS_H
+#pragma once
 
 #include "fn.h"
 
@@ -57,5 +56,3 @@ TSL_FN int64_t rna_list_place(int64_t columns, rna_list list, int letter, int ne
 TSL_FN int rna_list_key(const uint8_t *s, int step) {
   return 125 * s[0] + 25 * s[step] + 5 * s[2 * step] + s[3 * step];
 }
-
-#endif

@@ -7,8 +7,7 @@
  * p_ij the probability that i and j pair, q_i that i pairs with nobody (Do, Woods and Batzoglou
  * 2006, CONTRAfold, section 2.4; as RNAfold --MEA has it). A large gamma wants more pairs.
  */
-#ifndef TSL_FAM_DP_RNA_MEA_H
-#define TSL_FAM_DP_RNA_MEA_H
+#pragma once
 
 #include "error.h"
 
@@ -25,5 +24,3 @@
  */
 tsl_err rna_mea(int64_t n, const double *table, const double *paired, double gamma,
                 int64_t *partner, double *accuracy);
-
-#endif

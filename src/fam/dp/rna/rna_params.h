@@ -2,8 +2,7 @@
  * @file rna_params.h
  * Energies from a parameter file of ViennaRNA, format 2.0.
  */
-#ifndef TSL_FAM_DP_RNA_PARAMS_H
-#define TSL_FAM_DP_RNA_PARAMS_H
+#pragma once
 
 #include "error.h"
 #include "rna_energy.h"
@@ -34,5 +33,3 @@ tsl_err rna_params_read(const char *path, const rna_ask *ask, rna_energy *energy
  *  goes smoothly to 0 where it would be a cost, as ViennaRNA's partition function has it. */
 tsl_err rna_params_read_exact(const char *path, const rna_ask *ask, rna_exact *energy, int64_t n,
                               double *sizes);
-
-#endif

@@ -2,8 +2,7 @@
  * @file rna_params_own.h
  * What the files of rna_params share: sections, and a file under way.
  */
-#ifndef TSL_FAM_DP_RNA_PARAMS_OWN_H
-#define TSL_FAM_DP_RNA_PARAMS_OWN_H
+#pragma once
 
 #include "rna_params.h"
 #include "table_read.h"
@@ -55,5 +54,3 @@ int rna_params_count(const section *s);
 double rna_params_beyond(const reader *r, int64_t size);
 /** From the numbers that were read to energies. */
 tsl_err rna_params_settle(reader *r);
-
-#endif

@@ -2,8 +2,7 @@
  * @file rna_structure.h
  * Secondary structures: their energy loop by loop, and as text.
  */
-#ifndef TSL_FAM_DP_RNA_STRUCTURE_H
-#define TSL_FAM_DP_RNA_STRUCTURE_H
+#pragma once
 
 #include "rna_energy.h"
 
@@ -19,5 +18,3 @@ int rna_structure_energy(const rna_energy *e, const int32_t *sizes, const uint8_
 
 /** Dots and brackets. @param[out] text  [n], not ended */
 void rna_structure_text(const int64_t *partner, int64_t n, char *text);
-
-#endif

@@ -30,8 +30,7 @@
  * there is no factor to be guessed, and nothing overflows however long the sequence is. Numbers
  * within a tile differ by what 128 letters can give, 2^730 at most with measured energies.
  */
-#ifndef TSL_FAM_DP_RNA_SUMS_H
-#define TSL_FAM_DP_RNA_SUMS_H
+#pragma once
 
 #include "fn.h"
 #include "rna_weights.h"
@@ -66,5 +65,3 @@ typedef struct partition_number {
 TSL_FN int64_t partition_place(int64_t tiles, int64_t i, int64_t j) {
   return i * (2 * tiles - i + 1) / 2 + j - i;
 }
-
-#endif

@@ -3,8 +3,7 @@
  * Boltzmann weights of the loops that a sequence can form, in lists: what sums over its structures
  * (McCaskill 1990) are made of, on any device.
  */
-#ifndef TSL_FAM_DP_RNA_WEIGHTS_H
-#define TSL_FAM_DP_RNA_WEIGHTS_H
+#pragma once
 
 #include "error.h"
 #include "fn.h"
@@ -71,4 +70,3 @@ TSL_FN double rna_weights_power(int64_t e) {
 double rna_weights_ensemble(const rna_weights *w, double m, int32_t e);
 
 TSL_C_END
-#endif

@@ -9,8 +9,7 @@
  * The root scans a file (trajectory_scan) and tells all where frames are; then each thread that
  * reads has a reader of its own, and reads any frame in any order. Lengths are in angstrom.
  */
-#ifndef TSL_FAM_TRAJECTORY_H
-#define TSL_FAM_TRAJECTORY_H
+#pragma once
 
 #include "memory.h"
 
@@ -129,4 +128,3 @@ tsl_err trajectory_library_read(void *state, const trajectory_place *place,
                                 trajectory_frame *frame);
 
 TSL_C_END
-#endif

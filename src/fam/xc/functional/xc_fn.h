@@ -49,8 +49,7 @@
  * Furness, A. D. Kaplan, J. Ning, J. P. Perdew, J. Sun, J. Phys. Chem. Lett. 11 (2020) 8208 and its
  * supplement (S..), 9248.
  */
-#ifndef TSL_FAM_XC_FN_H
-#define TSL_FAM_XC_FN_H
+#pragma once
 
 #include "fn.h"
 #include "xc_fn_numbers.h"
@@ -183,5 +182,3 @@ TSL_FN float xc_root_guess_f32(float x) {
 #define XC_ZETA_LEAST_ROOT 1e-6f
 #define XC_Y_MOST 1e8f
 #include "xc_fn_body.h"
-
-#endif

@@ -2,8 +2,7 @@
  * @file xc_fn_numbers.h
  * Polynomials and derived numbers of xc_fn.h, printed by tools/xc_polynomials; do not edit.
  */
-#ifndef TSL_FAM_XC_FN_NUMBERS_H
-#define TSL_FAM_XC_FN_NUMBERS_H
+#pragma once
 
 /* clang-format off */
 /** (2 atanh(s)/s - 2)/z, z = s^2; error 3.1e-16. */
@@ -81,5 +80,3 @@
   (R)3.061560252175, (R)-1.915710236206, (R)0.516884468372, (R)-0.051848879792
 #define XC_F_SCALE 1.9236610509315363198 /**< of f(zeta) */
 /* clang-format on */
-
-#endif

@@ -20,8 +20,7 @@
  * vdW-DF) or a correction for dispersion, kinetic functionals, potentials without an energy, those
  * of one or two dimensions.
  */
-#ifndef TSL_FAM_XC_FUNCTIONAL_H
-#define TSL_FAM_XC_FUNCTIONAL_H
+#pragma once
 
 #include "contract.h"
 #include "xc_fn.h"
@@ -133,4 +132,3 @@ void xc_evaluator_destroy(xc_evaluator **evaluator);
 void xc_evaluate(const xc_evaluator *evaluator, const xc_points *points);
 
 TSL_C_END
-#endif

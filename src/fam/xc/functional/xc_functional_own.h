@@ -2,8 +2,7 @@
  * @file xc_functional_own.h
  * What the files of xc_functional share: kernels of own formulas, and the door to libxc.
  */
-#ifndef TSL_FAM_XC_FUNCTIONAL_OWN_H
-#define TSL_FAM_XC_FUNCTIONAL_OWN_H
+#pragma once
 
 #include "xc_functional.h"
 #include "xc_published.h"
@@ -135,5 +134,3 @@ typedef struct xc_library {
 } xc_library;
 
 extern const xc_library xc_library_libxc;
-
-#endif

@@ -4,8 +4,7 @@
  * point, kernels, names and tests follow them; the formulas are in xc_fn_lda_body.h and
  * xc_fn_gga_body.h and xc_fn_mgga_body.h.
  */
-#ifndef TSL_FAM_XC_PARTS_H
-#define TSL_FAM_XC_PARTS_H
+#pragma once
 
 #include "fn.h"
 
@@ -131,5 +130,3 @@ XC_OWN_LIST(X, W)
 /** Their names, each with ", " behind it, for messages. */
 #define XC_OWN_NAME(name, ...) #name ", "
 #define XC_OWN_NAMES XC_OWN_LIST(XC_OWN_NAME, )
-
-#endif

@@ -3,8 +3,7 @@
  * Names that functionals are published with: lists of one row each. docs/families/xc.md has parts,
  * papers and known ambiguities; tests/unit/test_xc_functional_published.c compares each with PySCF.
  */
-#ifndef TSL_FAM_XC_PUBLISHED_H
-#define TSL_FAM_XC_PUBLISHED_H
+#pragma once
 
 /** X(name, sum): computed, as the sum of own and libxc's names. Of XC_OWN_LIST none. */
 #define XC_PUBLISHED_LIST(X)                                   \
@@ -246,5 +245,3 @@ enum {
 /** Names of those that are computed, each with ", " before it, for messages. */
 #define XC_PUBLISHED_NAME(name, ...) ", " name
 #define XC_PUBLISHED_NAMES XC_PUBLISHED_LIST(XC_PUBLISHED_NAME)
-
-#endif

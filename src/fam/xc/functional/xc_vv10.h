@@ -14,8 +14,7 @@
  * are products, sums and quotients, whose order for a point does not depend on who computes: the
  * same bits on cards and on sockets with a fused multiply-add.
  */
-#ifndef TSL_FAM_XC_VV10_H
-#define TSL_FAM_XC_VV10_H
+#pragma once
 
 #include "fn.h"
 
@@ -105,5 +104,3 @@ TSL_FN xc_vv10_point xc_vv10_finish(xc_vv10 f, double beta, double rho, double s
   o.vsigma = 1.5 * sums->v * turn;
   return o;
 }
-
-#endif

@@ -10,8 +10,7 @@
  * Atomic units throughout. All functions are without state; xc_grid_make hands the weights over in
  * ranges (parallel.h).
  */
-#ifndef TSL_FAM_XC_GRID_H
-#define TSL_FAM_XC_GRID_H
+#pragma once
 
 #include "xc_lebedev.h"
 #include "xc_molecule.h"
@@ -210,4 +209,3 @@ void xc_partition_gradient(const xc_partition *partition, xc_partition_work *wor
                            double *gradient);
 
 TSL_C_END
-#endif

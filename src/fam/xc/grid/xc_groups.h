@@ -10,8 +10,7 @@
  *   cubes  the seed's: a sphere round each nucleus with its inner radial shells, the other points
  *          in cubes of one side
  */
-#ifndef TSL_FAM_XC_GROUPS_H
-#define TSL_FAM_XC_GROUPS_H
+#pragma once
 
 #include "xc_grid.h"
 
@@ -142,4 +141,3 @@ tsl_err xc_groups_balance(const xc_groups *groups, const xc_cost_rule *rule, con
 tsl_err xc_groups_text(const xc_groups *groups, const xc_cost_rule *rule, int n_ranks, char **text);
 
 TSL_C_END
-#endif

@@ -1,6 +1,5 @@
 /* Between the parts of xc_groups: places of points, and groups while they are made. */
-#ifndef TSL_FAM_XC_GROUPS_OWN_H
-#define TSL_FAM_XC_GROUPS_OWN_H
+#pragma once
 
 #include "xc_groups.h"
 
@@ -25,5 +24,3 @@ tsl_err xc_groups_kd(xc_place *places, int64_t n, int64_t target, xc_cut *cut);
 /** Cut the grid's points into spheres and cubes: reorders places, appends groups. */
 tsl_err xc_groups_cubes(const xc_groups_rule *rule, const xc_grid *grid, xc_place *places,
                         xc_cut *cut);
-
-#endif

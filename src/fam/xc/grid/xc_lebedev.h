@@ -10,8 +10,7 @@
  * Source: V. I. Lebedev, D. N. Laikov, Dokl. Math. 59 (1999) 477; the 116 points (seed, order 17):
  * V. I. Lebedev, Zh. Vychisl. Mat. Mat. Fiz. 15 (1975) 48.
  */
-#ifndef TSL_FAM_XC_LEBEDEV_H
-#define TSL_FAM_XC_LEBEDEV_H
+#pragma once
 
 #include "error.h"
 
@@ -66,4 +65,3 @@ const xc_lebedev *xc_lebedev_below(const xc_lebedev *rule, int places);
 void xc_lebedev_points(const xc_lebedev *rule, double *x, double *y, double *z, double *w);
 
 TSL_C_END
-#endif

@@ -1,6 +1,5 @@
 /* What the weights of the partition and their derivatives share, on sockets and cards. */
-#ifndef TSL_FAM_XC_WEIGHTS_OWN_H
-#define TSL_FAM_XC_WEIGHTS_OWN_H
+#pragma once
 
 #include "xc_grid.h"
 
@@ -52,5 +51,3 @@ TSL_FN double ssf_slope(double nu, double s) {
   const double t = (above > XC_SSF_A ? XC_SSF_A : above) / XC_SSF_A, u = 1 - t * t;
   return s > 0 ? -0.5 * (35 / 16.) / XC_SSF_A * (u * u * u) / s : 0;
 }
-
-#endif

@@ -8,8 +8,7 @@
  *
  * Source: Helgaker, Jorgensen, Olsen, Molecular Electronic-Structure Theory, 9.8.
  */
-#ifndef TSL_FAM_XC_BOYS_H
-#define TSL_FAM_XC_BOYS_H
+#pragma once
 
 #include "fn.h"
 
@@ -77,5 +76,3 @@ TSL_FN double xc_boys_functions(const double *table, int first, int last, double
   }
   return 0;
 }
-
-#endif

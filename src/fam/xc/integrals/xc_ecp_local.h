@@ -17,8 +17,7 @@
  * Source: L. E. McMurchie, E. R. Davidson, J. Comput. Phys. 44 (1981) 289; the closed forms are
  * those of products of Gaussians.
  */
-#ifndef TSL_FAM_XC_ECP_LOCAL_H
-#define TSL_FAM_XC_ECP_LOCAL_H
+#pragma once
 
 #include "xc_ecp.h"
 #include "xc_hermite.h"
@@ -50,5 +49,3 @@ void xc_ecp_local(const xc_basis *basis, const xc_ecp_centre *centres, int64_t n
  *  @param[in,out] gradient  [atoms][3], of shells' atoms and the centres' */
 void xc_ecp_local_gradient(const xc_basis *basis, const xc_ecp_centre *centres, int64_t n,
                            int64_t lo, int64_t hi, const double *density, double (*gradient)[3]);
-
-#endif

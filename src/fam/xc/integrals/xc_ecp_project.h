@@ -14,8 +14,7 @@
  *
  * Source: L. E. McMurchie, E. R. Davidson, J. Comput. Phys. 44 (1981) 289.
  */
-#ifndef TSL_FAM_XC_ECP_PROJECT_H
-#define TSL_FAM_XC_ECP_PROJECT_H
+#pragma once
 
 #include "xc_ecp.h"
 #include "xc_harmonics.h"
@@ -59,5 +58,3 @@ void xc_ecp_project_slopes(xc_ecp_view *view, const xc_shell *shell, double *out
 /** exp(-t) i_k(t) of modified spherical Bessel functions, k = 0..top, top < XC_PROJECT_K; relative
  *  error below 1e-13 where it is above 1e-30. For tests. */
 void xc_ecp_bessel(int top, double t, double *out);
-
-#endif

@@ -6,8 +6,7 @@
  *
  * Source: Helgaker, Jorgensen, Olsen, Molecular Electronic-Structure Theory, 9.5.6-7.
  */
-#ifndef TSL_FAM_XC_EXPANSION_H
-#define TSL_FAM_XC_EXPANSION_H
+#pragma once
 
 #include "fn.h"
 #include "xc_molecule.h"
@@ -33,5 +32,3 @@ TSL_FN void xc_expansion_fill(xc_expansion *e, int la, int lb, double pa, double
   for (int i = 0; i <= la; i++)
     for (int j = 0; j < lb; j++) xc_expansion_raise(e->of[i][j], e->of[i][j + 1], pb, half, i + j);
 }
-
-#endif

@@ -2,8 +2,7 @@
  * @file xc_harmonics.h
  * Spherical functions as sums of Cartesian ones, and blocks of integrals from one to the other.
  */
-#ifndef TSL_FAM_XC_HARMONICS_H
-#define TSL_FAM_XC_HARMONICS_H
+#pragma once
 
 #include "fn.h"
 #include "xc_molecule.h"
@@ -44,5 +43,3 @@ void xc_harmonics_density(const xc_harmonics *harmonics, const xc_shell *a, cons
                           const double *density, int64_t ld, double *block);
 
 TSL_C_END
-
-#endif

@@ -1,6 +1,5 @@
 /* Hermite functions by number, tables that all integrals by them share, and sums over charges. */
-#ifndef TSL_FAM_XC_HERMITE_H
-#define TSL_FAM_XC_HERMITE_H
+#pragma once
 
 #include "xc_boys.h"
 #include "xc_harmonics.h"
@@ -65,5 +64,3 @@ void xc_hermite_forces(const xc_one_tables *tables, int l, double p, const doubl
  */
 void xc_hermite_points(const xc_one_tables *tables, int l, double p, const double at[3],
                        const double *number, const double *const r[3], int64_t n, double *out);
-
-#endif

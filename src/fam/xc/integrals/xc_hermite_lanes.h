@@ -1,7 +1,6 @@
 /* Boys functions and Hermite Coulomb integrals of XC_CHARGE_LANES places at a time, for functions
  * that are compiled for each level of x86-64. */
-#ifndef TSL_FAM_XC_HERMITE_LANES_H
-#define TSL_FAM_XC_HERMITE_LANES_H
+#pragma once
 
 #include "xc_hermite.h"
 
@@ -58,5 +57,3 @@ const double (*xc_hermite_lanes(const xc_one_tables *tab, int l, const double p[
   }
   return (const double(*)[XC_CHARGE_LANES])work[0];
 }
-
-#endif

@@ -11,8 +11,7 @@
  * of XC_MAX_PRIMITIVES. First derivatives of triples are wrong in libint 2.7; those of quartets
  * with a function that is 1 everywhere are not, and stand for them.
  */
-#ifndef TSL_FAM_XC_INTEGRALS_H
-#define TSL_FAM_XC_INTEGRALS_H
+#pragma once
 
 #include "xc_molecule.h"
 
@@ -85,4 +84,3 @@ bool xc_engine_triple_gradient(xc_engine *engine, int64_t p, int64_t m, int64_t 
 bool xc_engine_double_gradient(xc_engine *engine, int64_t p, int64_t q, const double *blocks[3]);
 
 TSL_C_END
-#endif

@@ -11,8 +11,7 @@
  * Source: L. E. McMurchie, E. R. Davidson, J. Comput. Phys. 26 (1978) 218; Helgaker, Jorgensen,
  * Olsen, Molecular Electronic-Structure Theory, chapter 9.
  */
-#ifndef TSL_FAM_XC_ONE_H
-#define TSL_FAM_XC_ONE_H
+#pragma once
 
 #include "xc_molecule.h"
 
@@ -41,4 +40,3 @@ void xc_nuclei(const xc_molecule *molecule, xc_charge *charges);
 void xc_boys(int last, double t, double *f);
 
 TSL_C_END
-#endif

@@ -15,8 +15,7 @@
  * Source: L. E. McMurchie, E. R. Davidson, J. Comput. Phys. 26 (1978) 218; Helgaker, Jorgensen,
  * Olsen, Molecular Electronic-Structure Theory, 9.5 and 9.9.
  */
-#ifndef TSL_FAM_XC_ONE_GRADIENT_H
-#define TSL_FAM_XC_ONE_GRADIENT_H
+#pragma once
 
 #include "xc_molecule.h"
 
@@ -44,4 +43,3 @@ void xc_attraction_gradient(const xc_basis *basis, const xc_charge *charges, int
                             double (*on_charges)[3]);
 
 TSL_C_END
-#endif

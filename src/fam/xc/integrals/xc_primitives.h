@@ -1,6 +1,5 @@
 /** @file xc_primitives.h  A pair of primitives, for integrals, derivatives and potentials. */
-#ifndef TSL_FAM_XC_PRIMITIVES_H
-#define TSL_FAM_XC_PRIMITIVES_H
+#pragma once
 
 #include "xc_expansion.h"
 #include "xc_hermite.h"
@@ -55,5 +54,3 @@ static inline bool xc_primitives_feel(const xc_primitives *q, double *factor) {
   *factor = -2 * M_PI / q->p * q->factor;
   return fabs(*factor) * q->e[0].of[0][0][0] * q->e[1].of[0][0][0] * q->e[2].of[0][0][0] >= 1e-24;
 }
-
-#endif

@@ -23,8 +23,7 @@
  * Sources: J. Rys, M. Dupuis, H. F. King, J. Comput. Chem. 4 (1983) 154, eqs. 15-22; of other
  * operators: R. Ahlrichs, Phys. Chem. Chem. Phys. 8 (2006) 3072.
  */
-#ifndef TSL_FAM_XC_QUARTET_H
-#define TSL_FAM_XC_QUARTET_H
+#pragma once
 
 #include "xc_harmonics.h"
 #include "xc_rys.h"
@@ -174,5 +173,3 @@ TSL_FN int xc_quartet_power(int l, int k, int axis) {
   const int z = k - both * (both + 1) / 2;
   return axis == 0 ? l - both : axis == 1 ? both - z : z;
 }
-
-#endif

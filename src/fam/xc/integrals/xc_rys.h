@@ -12,8 +12,7 @@
  * of a discretised measure by Stieltjes' procedure: W. Gautschi, Orthogonal Polynomials (2004),
  * 2.2.
  */
-#ifndef TSL_FAM_XC_RYS_H
-#define TSL_FAM_XC_RYS_H
+#pragma once
 
 #include "fn.h"
 
@@ -79,5 +78,3 @@ TSL_FN void xc_rys(const double *table, int n, int r, double t, double *root, do
   }
   *root = x, *weight = w;
 }
-
-#endif

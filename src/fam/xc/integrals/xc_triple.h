@@ -28,8 +28,7 @@
  * recursion, here for Taylor's coefficients) and 6.4; Hobson's theorem and the radial derivatives:
  * E. J. Weniger, E. O. Steinborn, J. Math. Phys. 24 (1983) 2553.
  */
-#ifndef TSL_FAM_XC_TRIPLE_H
-#define TSL_FAM_XC_TRIPLE_H
+#pragma once
 
 #include "xc_boys.h"
 #include "xc_expansion.h"
@@ -353,5 +352,3 @@ TSL_FN void xc_triple_product(int L, int top, const double *d, const double *g, 
     }
   }
 }
-
-#endif

@@ -18,8 +18,7 @@
  * is taken, l is at most XC_MAX_L. NWChem's and Gaussian's may hold effective core potentials, too,
  * or nothing else (xc_ecp.h).
  */
-#ifndef TSL_FAM_XC_BASIS_H
-#define TSL_FAM_XC_BASIS_H
+#pragma once
 
 #include "xc_ecp.h"
 
@@ -98,4 +97,3 @@ tsl_err xc_basis_check_core(const char *name, const xc_molecule *molecule, const
 tsl_err xc_shell_normalise(xc_shell *shell);
 
 TSL_C_END
-#endif

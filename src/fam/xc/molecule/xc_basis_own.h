@@ -1,6 +1,5 @@
 /* Shared by the readers of basis sets. */
-#ifndef TSL_FAM_XC_BASIS_OWN_H
-#define TSL_FAM_XC_BASIS_OWN_H
+#pragma once
 
 #include "xc_basis.h"
 #include "xc_words.h"
@@ -23,5 +22,3 @@ tsl_err xc_ecp_parse_gaussian(table_lines *lines, const xc_words *head, int32_t 
 
 /** No element may come twice: z must not be among the shells so far. */
 tsl_err xc_set_check_new(const xc_set *set, const table_lines *lines, int32_t z);
-
-#endif

@@ -14,8 +14,7 @@
  *
  * Source: L. R. Kahn, P. Baybutt, D. G. Truhlar, J. Chem. Phys. 65 (1976) 3826.
  */
-#ifndef TSL_FAM_XC_ECP_H
-#define TSL_FAM_XC_ECP_H
+#pragma once
 
 #include "xc_molecule.h"
 
@@ -45,4 +44,3 @@ tsl_err xc_ecps_choose(const xc_ecps *from, const xc_molecule *molecule, xc_ecps
 tsl_err xc_ecps_place(const char *what, const xc_ecps *ecps, xc_molecule *molecule);
 
 TSL_C_END
-#endif

@@ -5,8 +5,7 @@
  * between them. Of extended XYZ the comment is looked at for its Properties, which must begin with
  * the element and the place ("species:S:1:pos:R:3"); a Lattice is not used.
  */
-#ifndef TSL_FAM_XC_FRAMES_H
-#define TSL_FAM_XC_FRAMES_H
+#pragma once
 
 #include "table_read.h"
 #include "xc_molecule.h"
@@ -46,4 +45,3 @@ void xc_frames_clear(xc_frames *frames);
 tsl_err xc_xyz_next(table_lines *lines, int64_t number, xc_atom **atoms, int64_t *n);
 
 TSL_C_END
-#endif

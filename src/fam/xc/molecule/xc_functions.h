@@ -29,8 +29,7 @@
  *
  * Source of the harmonics: Helgaker, Jorgensen, Olsen, Molecular Electronic-Structure Theory, 6.4.
  */
-#ifndef TSL_FAM_XC_FUNCTIONS_H
-#define TSL_FAM_XC_FUNCTIONS_H
+#pragma once
 
 #include "fn.h"
 
@@ -118,5 +117,3 @@ TSL_FN float xc_exp_f32(float x) {
 #define XC_(name) name##_f32
 #define XC_FMA fmaf
 #include "xc_functions_body.h"
-
-#endif

@@ -8,8 +8,7 @@
  * with, by Lorentz and Berthelot, s = (s_i + s_j) / 2 and e = sqrt(e_i e_j), or both geometric
  * means. Among atoms it is the density's, among point charges the force field's.
  */
-#ifndef TSL_FAM_XC_LENNARD_JONES_H
-#define TSL_FAM_XC_LENNARD_JONES_H
+#pragma once
 
 #include "xc_molecule.h"
 
@@ -50,4 +49,3 @@ void xc_lj_gradient(const xc_lj *lj, const xc_molecule *molecule, double (*gradi
 void xc_lj_clear(xc_lj *lj);
 
 TSL_C_END
-#endif

@@ -5,8 +5,7 @@
  *
  * All arrays are plain data that travel between ranks as bytes.
  */
-#ifndef TSL_FAM_XC_MOLECULE_H
-#define TSL_FAM_XC_MOLECULE_H
+#pragma once
 
 #include "contract.h"
 #include "fn.h"
@@ -207,4 +206,3 @@ double xc_repulsion_charges(const xc_molecule *molecule);
 void xc_repulsion_gradient(const xc_molecule *molecule, double (*gradient)[3]);
 
 TSL_C_END
-#endif

@@ -2,8 +2,7 @@
  * @file xc_words.h
  * Words of a line of a text file, for the readers of molecules and basis sets.
  */
-#ifndef TSL_FAM_XC_WORDS_H
-#define TSL_FAM_XC_WORDS_H
+#pragma once
 
 #include "table_read.h"
 #include "xc_molecule.h"
@@ -49,5 +48,3 @@ tsl_err xc_word_atom(const xc_words *words, int64_t w, int32_t *z, int32_t *ghos
  *  @return TSL_ERR_INPUT: it is no element, and no number of an atom */
 tsl_err xc_word_atoms(const xc_words *words, int64_t w, const xc_molecule *molecule, bool *named,
                       int64_t *found);
-
-#endif

@@ -9,8 +9,7 @@
  *
  * Source: F. L. Hirshfeld, Theor. Chim. Acta 44 (1977) 129.
  */
-#ifndef TSL_FAM_XC_HIRSHFELD_H
-#define TSL_FAM_XC_HIRSHFELD_H
+#pragma once
 
 #include "xc_groups.h"
 #include "xc_values.h"
@@ -49,4 +48,3 @@ tsl_err xc_hirshfeld(const xc_molecule *molecule, const xc_basis *basis, const x
                      const double *const point[4], const double *total, double *charges);
 
 TSL_C_END
-#endif

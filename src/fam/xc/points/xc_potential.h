@@ -13,8 +13,7 @@
  * Source: L. E. McMurchie, E. R. Davidson, J. Comput. Phys. 26 (1978) 218; Helgaker, Jorgensen,
  * Olsen, Molecular Electronic-Structure Theory, 9.5 and 9.9.
  */
-#ifndef TSL_FAM_XC_POTENTIAL_H
-#define TSL_FAM_XC_POTENTIAL_H
+#pragma once
 
 #include "xc_values.h"
 
@@ -44,4 +43,3 @@ void xc_potential_destroy(xc_potential **potential);
 void xc_potential_at(const xc_potential *potential, const xc_places *points, double *out);
 
 TSL_C_END
-#endif

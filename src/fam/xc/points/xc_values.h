@@ -3,8 +3,7 @@
  * Functions, densities and orbitals at points, on the threads of the root (parallel.h). A block of
  * points and the shells that reach it are worked on together, as groups of the grid are.
  */
-#ifndef TSL_FAM_XC_VALUES_H
-#define TSL_FAM_XC_VALUES_H
+#pragma once
 
 #include "xc_molecule.h"
 
@@ -54,4 +53,3 @@ void xc_values_density(const xc_values *values, const double *density, double *r
 void xc_values_orbital(const xc_values *values, const double *orbital, double *psi);
 
 TSL_C_END
-#endif

@@ -9,8 +9,7 @@
  *
  * Source: X. Hu, W. Yang, J. Chem. Phys. 132 (2010) 054109, eqs. 7 and 8.
  */
-#ifndef TSL_FAM_XC_ADIIS_H
-#define TSL_FAM_XC_ADIIS_H
+#pragma once
 
 #include <stdint.h>
 
@@ -25,5 +24,3 @@ enum { XC_ADIIS_MOST = 20 };
  */
 void xc_adiis_weights(int32_t n, const double trace[XC_ADIIS_MOST][XC_ADIIS_MOST],
                       double weight[XC_ADIIS_MOST]);
-
-#endif

@@ -18,8 +18,7 @@
  * Ahmadi, J. Almlof, Chem. Phys. Lett. 246 (1995) 364; C. A. White, M. Head-Gordon, J. Chem. Phys.
  * 104 (1996) 2620.
  */
-#ifndef TSL_FAM_XC_COULOMB_GRADIENT_H
-#define TSL_FAM_XC_COULOMB_GRADIENT_H
+#pragma once
 
 #include "xc_fock.h"
 
@@ -53,5 +52,3 @@ void xc_coulomb_meet(const xc_distributions *all, int64_t pair, bool alone, doub
 /** gradient += what pairs [lo, hi) feel, hartree/bohr. @param[in,out] gradient  [atoms][3] */
 void xc_coulomb_forces(const xc_distributions *all, int64_t lo, int64_t hi, const double *sums,
                        double (*gradient)[3]);
-
-#endif

@@ -6,8 +6,7 @@
  *
  * Source: E. R. Davidson, J. Comput. Phys. 17 (1975) 87.
  */
-#ifndef TSL_FAM_XC_DAVIDSON_H
-#define TSL_FAM_XC_DAVIDSON_H
+#pragma once
 
 #include "error.h"
 
@@ -49,5 +48,3 @@ static inline const double *xc_davidson_asks(const xc_davidson *d) {
  * @param[out] done     then, or when the vectors span all there is
  */
 tsl_err xc_davidson_step(xc_davidson *d, const double *image, double residual, bool *done);
-
-#endif

@@ -6,8 +6,7 @@
  * Source: P. Pulay, Chem. Phys. Lett. 73 (1980) 393; J. Comput. Chem. 3 (1982) 556. Mixture: A. J.
  * Garza, G. E. Scuseria, J. Chem. Phys. 137 (2012) 054110.
  */
-#ifndef TSL_FAM_XC_DIIS_H
-#define TSL_FAM_XC_DIIS_H
+#pragma once
 
 #include "error.h"
 #include "xc_adiis.h"
@@ -42,5 +41,3 @@ void xc_diis_clear(xc_diis *diis);
  */
 void xc_diis_step(xc_diis *diis, const double *error, const double *density, double share,
                   double *matrix);
-
-#endif

@@ -16,8 +16,7 @@
  * functions beside another atom it loses digits; with it Au2 in def2-SVP was off by 1e-7 hartree
  * and 3e-6 hartree/bohr.
  */
-#ifndef TSL_FAM_XC_ECP_INTEGRALS_H
-#define TSL_FAM_XC_ECP_INTEGRALS_H
+#pragma once
 
 #include "xc_ecp.h"
 
@@ -41,5 +40,3 @@ double xc_ecp_bytes(const xc_ecps *ecps, const xc_basis *basis, int threads);
  */
 tsl_err xc_ecp_gradient(const xc_molecule *molecule, const xc_ecps *ecps, const xc_basis *basis,
                         const double *density, double (*gradient)[3]);
-
-#endif

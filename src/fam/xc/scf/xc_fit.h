@@ -11,8 +11,7 @@
  *
  * Source: B. I. Dunlap, J. W. D. Connolly, J. R. Sabin, J. Chem. Phys. 71 (1979) 3396.
  */
-#ifndef TSL_FAM_XC_FIT_H
-#define TSL_FAM_XC_FIT_H
+#pragma once
 
 #include "xc_fock.h"
 
@@ -37,5 +36,3 @@ void xc_fit_pack(const xc_basis *orbital, const xc_pairs *pairs, int64_t lo, int
 /** J from packed = rows^T c, of the pairs [lo, hi) of the list alone; other elements stay. */
 void xc_fit_unpack(const xc_basis *orbital, const xc_pairs *pairs, int64_t lo, int64_t hi,
                    const double *packed, double *coulomb);
-
-#endif

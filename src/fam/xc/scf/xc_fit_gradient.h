@@ -7,8 +7,7 @@
  * Source: B. I. Dunlap, J. W. D. Connolly, J. R. Sabin, J. Chem. Phys. 71 (1979) 3396; of exchange
  * F. Weigend, Phys. Chem. Chem. Phys. 4 (2002) 4285.
  */
-#ifndef TSL_FAM_XC_FIT_GRADIENT_H
-#define TSL_FAM_XC_FIT_GRADIENT_H
+#pragma once
 
 #include "xc_fit.h"
 
@@ -34,5 +33,3 @@ void xc_fit_gradient(xc_engine *triples, const xc_basis *orbital, const xc_basis
  */
 void xc_fit_metric_gradient(xc_engine *doubles, const xc_basis *fitting, int64_t shell,
                             const double *weights, double (*gradient)[3]);
-
-#endif

@@ -9,8 +9,7 @@
  * largest element of the density is below the threshold. Batches add to their own matrices, which
  * may be summed in any number; xc_fock_finish makes J and K of the sum.
  */
-#ifndef TSL_FAM_XC_FOCK_H
-#define TSL_FAM_XC_FOCK_H
+#pragma once
 
 #include "xc_integrals.h"
 
@@ -89,5 +88,3 @@ void xc_fock_pair(xc_engine *quartets, const xc_fock *fock, int64_t pair, double
 
 /** Turn sums of batches into J and K. */
 void xc_fock_finish(const xc_fock *fock);
-
-#endif

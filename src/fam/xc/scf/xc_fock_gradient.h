@@ -11,8 +11,7 @@
  * Source: P. Pulay, Mol. Phys. 17 (1969) 197; J. A. Pople, P. M. W. Gill, B. G. Johnson, Chem.
  * Phys. Lett. 199 (1992) 557.
  */
-#ifndef TSL_FAM_XC_FOCK_GRADIENT_H
-#define TSL_FAM_XC_FOCK_GRADIENT_H
+#pragma once
 
 #include "xc_fock.h"
 
@@ -29,5 +28,3 @@
  */
 void xc_fock_gradient(xc_engine *quartets, const xc_fock *fock, double share, int64_t lo,
                       int64_t hi, double (*gradient)[3]);
-
-#endif

@@ -1,6 +1,5 @@
 /** @file xc_gradient_blocks.h  Blocks of derivatives of integrals times weights, by atom. */
-#ifndef TSL_FAM_XC_GRADIENT_BLOCKS_H
-#define TSL_FAM_XC_GRADIENT_BLOCKS_H
+#pragma once
 
 #include "xc_molecule.h"
 
@@ -30,5 +29,3 @@ static inline void xc_gradient_add(int n, const xc_shell *const *shells, int64_t
       gradient[shells[n - 1]->atom][x] -= sum;
     }
 }
-
-#endif

@@ -7,8 +7,7 @@
  * in Madelung's order), so the density is spherical. Of Cartesian shells the pure harmonics are
  * used.
  */
-#ifndef TSL_FAM_XC_GUESS_H
-#define TSL_FAM_XC_GUESS_H
+#pragma once
 
 #include "xc_molecule.h"
 
@@ -43,5 +42,3 @@ enum { XC_MAX_FREE_SHELLS = 256 };
  *         used, as in xc_guess_atoms
  */
 tsl_err xc_guess_radial(const xc_basis *basis, int64_t first, int64_t n, int32_t z, double *radial);
-
-#endif

@@ -3,8 +3,7 @@
  * Dense matrices, row-major, over OpenBLAS and LAPACKE, whose headers only xc_matrix.c sees; and
  * what is done to them element by element (xc_matrix_elements.c).
  */
-#ifndef TSL_FAM_XC_MATRIX_H
-#define TSL_FAM_XC_MATRIX_H
+#pragma once
 
 #include "error.h"
 
@@ -105,5 +104,3 @@ void xc_matrix_symmetrise(int64_t n, double factor, double *a);
 
 /** Replace a by a - a^T; returns its largest element. */
 double xc_matrix_antisymmetrise(int64_t n, double *a);
-
-#endif

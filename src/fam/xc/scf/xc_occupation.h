@@ -13,8 +13,7 @@
  * K. M. Ho, Phys. Rev. B 49 (1994) 13975 (gaussian); M. J. Gillan, J. Phys.: Condens. Matter 1
  * (1989) 689 (width -> 0).
  */
-#ifndef TSL_FAM_XC_OCCUPATION_H
-#define TSL_FAM_XC_OCCUPATION_H
+#pragma once
 
 #include <stdint.h>
 
@@ -38,5 +37,3 @@ typedef enum xc_smearing {
  */
 double xc_occupy(xc_smearing kind, double width, int64_t m, const double *levels, int64_t electrons,
                  double *occupations, double *fermi);
-
-#endif

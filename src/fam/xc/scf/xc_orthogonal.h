@@ -2,8 +2,7 @@
  * @file xc_orthogonal.h
  * Orthonormal combinations of a basis, and orbitals in them.
  */
-#ifndef TSL_FAM_XC_ORTHOGONAL_H
-#define TSL_FAM_XC_ORTHOGONAL_H
+#pragma once
 
 #include "error.h"
 
@@ -29,5 +28,3 @@ tsl_err xc_orthogonal_create(int64_t n, const double *overlap, double limit, dou
  */
 tsl_err xc_orthogonal_orbitals(int64_t n, int64_t m, const double *fock, const double *half,
                                double *orbitals, double *energies);
-
-#endif

@@ -17,8 +17,7 @@
  * In the orthonormal basis, where half S half^T = 1, F' = half F half^T and D = half^T D' half, so
  * that half (F D S - S D F) half^T = F' D' - D' F'. DIIS, level shift and orbitals work there.
  */
-#ifndef TSL_FAM_XC_SCF_H
-#define TSL_FAM_XC_SCF_H
+#pragma once
 
 #include "xc_diis.h"
 #include "xc_molecule.h"
@@ -171,5 +170,3 @@ void xc_scf_mulliken(const xc_scf *scf, const xc_molecule *molecule, const xc_ba
 
 /** <S^2> of the single determinant: of the state wanted S (S + 1), more with contamination. */
 tsl_err xc_scf_spin_square(const xc_scf *scf, double *square);
-
-#endif

@@ -16,8 +16,7 @@
  * part tells the same field, unrestricted. F[D] is built once more, of the orbitals that are
  * turned, as the field's density is of those before its last step.
  */
-#ifndef TSL_FAM_XC_STABILITY_H
-#define TSL_FAM_XC_STABILITY_H
+#pragma once
 
 #include "xc_davidson.h"
 #include "xc_scf.h"
@@ -52,5 +51,3 @@ bool xc_stability_unstable(const xc_stability *s);
 /** Begin the field anew, downhill along the eigenvector; iterations count on. */
 tsl_err xc_stability_follow(xc_scf *scf, xc_stability *s);
 void xc_stability_clear(xc_stability *s);
-
-#endif

@@ -12,8 +12,7 @@
  * more or of none; EXIT ends it, as does the end of the connection between two messages. The
  * protocol has no word for an error: the conversation ends.
  */
-#ifndef TSL_FAM_XC_IPI_H
-#define TSL_FAM_XC_IPI_H
+#pragma once
 
 #include "xc_stream.h"
 
@@ -41,5 +40,3 @@ tsl_err xc_ipi_open(xc_stream *stream, int64_t n_atoms, const char *token, xc_ip
 tsl_err xc_ipi_next(xc_ipi *ipi, double seconds, tsl_asked *asked);
 
 void xc_ipi_clear(xc_ipi *ipi);
-
-#endif

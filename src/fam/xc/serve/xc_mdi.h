@@ -16,8 +16,7 @@
  * the molecule are >NLATTICE, >CLATTICE and >LATTICE. A molecule has no cell: >CELL and
  * >CELL_DISPL, which drivers send unasked, are taken and not used, which is told once.
  */
-#ifndef TSL_FAM_XC_MDI_H
-#define TSL_FAM_XC_MDI_H
+#pragma once
 
 #include "xc_stream.h"
 
@@ -68,5 +67,3 @@ tsl_err xc_mdi_answer(xc_mdi *mdi);
 tsl_err xc_mdi_fail(xc_mdi *mdi);
 
 void xc_mdi_clear(xc_mdi *mdi);
-
-#endif

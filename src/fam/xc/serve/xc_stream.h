@@ -4,8 +4,7 @@
  * but for the next question: whole messages are taken from a buffer, and who does not read is given
  * up.
  */
-#ifndef TSL_FAM_XC_STREAM_H
-#define TSL_FAM_XC_STREAM_H
+#pragma once
 
 #include "service.h"
 
@@ -60,5 +59,3 @@ static inline void xc_stream_take(xc_stream *stream, int64_t n) {
 tsl_err xc_stream_put(xc_stream *stream, const void *bytes, int64_t n);
 
 void xc_stream_close(xc_stream *stream);
-
-#endif

@@ -6,8 +6,7 @@
  * parameters of a force field, "key : value , key : value". It is not encrypted: who can read what
  * goes over the network can read it, and takes a tunnel of ssh against that.
  */
-#ifndef TSL_FAM_XC_TOKEN_H
-#define TSL_FAM_XC_TOKEN_H
+#pragma once
 
 #include "error.h"
 
@@ -27,5 +26,3 @@ tsl_err xc_token_read(const char *path, char token[XC_TOKEN_MOST + 1]);
 /** Is there an entry "token : TOKEN" in a text of so many bytes? In a time that does not depend on
  *  how far it is right. @param[out] named  there is such an entry, of whatever value */
 bool xc_token_shown(const char *text, int64_t n, const char *token, bool *named);
-
-#endif

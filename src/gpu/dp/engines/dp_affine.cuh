@@ -52,8 +52,7 @@
  * A warp that waits for the launch before sleeps between two looks, longer each time: the strips of
  * that launch need the issue slots.
  */
-#ifndef TSL_GPU_DP_AFFINE_CUH
-#define TSL_GPU_DP_AFFINE_CUH
+#pragma once
 
 #include "dp_gpu.cuh"
 #include "dp_ptx.cuh"
@@ -473,5 +472,3 @@ __global__ void __launch_bounds__(128) dp_affine_kernel(const __grid_constant__ 
     __syncwarp();
   }
 }
-
-#endif

@@ -8,8 +8,7 @@
  *   dp_affine_rows.cu   rows, states and best cells
  *   dp_affine_trace.cu  the way back
  */
-#ifndef TSL_GPU_DP_AFFINE_BAND_CUH
-#define TSL_GPU_DP_AFFINE_BAND_CUH
+#pragma once
 
 #include "dp_affine.cuh"
 
@@ -136,5 +135,3 @@ tsl_err dp_affine_reserve_set(dp_affine *band, int set);
 tsl_err dp_affine_check_rows(const dp_affine *band, int64_t lo, int64_t hi);
 /** After the flights; zeroed memory accepted. */
 void dp_affine_chain_close(dp_affine *band);
-
-#endif

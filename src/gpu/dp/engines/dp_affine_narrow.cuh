@@ -20,8 +20,7 @@
  * value around it is raised to the largest of them less what cells of a strip can be apart
  * (dp_narrow_apart), below which the whole table has none.
  */
-#ifndef TSL_GPU_DP_AFFINE_NARROW_CUH
-#define TSL_GPU_DP_AFFINE_NARROW_CUH
+#pragma once
 
 #include "dp_affine_narrow_row.cuh"
 
@@ -483,5 +482,3 @@ __global__ void __launch_bounds__(128) dp_narrow_kernel(const __grid_constant__ 
     __syncwarp();
   }
 }
-
-#endif

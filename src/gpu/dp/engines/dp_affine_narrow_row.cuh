@@ -2,8 +2,7 @@
  * @file dp_affine_narrow_row.cuh
  * The strips of dp_affine_narrow.cuh: two values in a register, lanes, and one row of them.
  */
-#ifndef TSL_GPU_DP_AFFINE_NARROW_ROW_CUH
-#define TSL_GPU_DP_AFFINE_NARROW_ROW_CUH
+#pragma once
 
 #include "dp_affine.cuh"
 
@@ -180,5 +179,3 @@ static __device__ __forceinline__ void dp_narrow_look(dp_narrow_lane<NC> &l, int
     l.bar = dp_pack(g, g);
   }
 }
-
-#endif

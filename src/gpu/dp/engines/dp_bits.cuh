@@ -15,8 +15,7 @@
  * E comes from masks in shared memory, one for each letter (few letters), or from bit planes of the
  * columns' letters in registers.
  */
-#ifndef TSL_GPU_DP_BITS_CUH
-#define TSL_GPU_DP_BITS_CUH
+#pragma once
 
 #include "dp_gpu.cuh"
 #include "dp_ptx.cuh"
@@ -386,5 +385,3 @@ struct dp_bits {
 static inline int64_t dp_bits_row_words(int64_t m) {
   return tsl_ceil_div(m, 32);
 }
-
-#endif

@@ -2,8 +2,7 @@
  * @file dp_cells.cuh
  * Cells of the ready recurrences, for dp_engine.cuh.
  */
-#ifndef TSL_GPU_DP_CELLS_CUH
-#define TSL_GPU_DP_CELLS_CUH
+#pragma once
 
 #include "dp_engine.cuh"
 
@@ -83,5 +82,3 @@ struct dp_lcs_cell {
     return d.a[p - 1] == d.b[q - 1] ? diagonal + 1 : most;
   }
 };
-
-#endif

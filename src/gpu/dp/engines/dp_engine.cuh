@@ -29,8 +29,7 @@
  * At run time:  extern "C" __global__ void wave(dp_engine_args<CELL> a) { dp_engine_run<CELL,
  * 8>(a); } with blocks of 32, 64 or 128 threads and no dynamic shared memory.
  */
-#ifndef TSL_GPU_DP_ENGINE_CUH
-#define TSL_GPU_DP_ENGINE_CUH
+#pragma once
 
 #include "dp_ptx.cuh"
 
@@ -240,5 +239,3 @@ static __device__ __forceinline__ void dp_engine_run(const dp_engine_args<CELL> 
     __syncwarp();
   }
 }
-
-#endif

@@ -2,8 +2,7 @@
  * @file dp_engine_text.h
  * The engine for any recurrence as text, for NVRTC: headers in memory of these names.
  */
-#ifndef TSL_GPU_DP_ENGINE_TEXT_H
-#define TSL_GPU_DP_ENGINE_TEXT_H
+#pragma once
 
 #ifdef __cplusplus
 extern "C" {
@@ -15,5 +14,4 @@ extern const char *const dp_engine_texts[];
 
 #ifdef __cplusplus
 }
-#endif
 #endif

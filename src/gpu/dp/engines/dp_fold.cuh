@@ -6,8 +6,7 @@
  * A block multiplies as for any interval problem. Then it closes the tile, one anti-diagonal after
  * the other, a warp a cell: its lanes share the splits, and the loops that the pair may close.
  */
-#ifndef TSL_GPU_DP_FOLD_CUH
-#define TSL_GPU_DP_FOLD_CUH
+#pragma once
 
 #include "dp_interval.cuh"
 #include "rna_energy.h"
@@ -275,5 +274,3 @@ tsl_err dp_fold_pretend(dp_interval *w);
 int32_t *dp_fold_pairs(const dp_interval *w);
 /** Queue the tiles of w->list. */
 tsl_err dp_fold_launch(dp_interval *w, int64_t count);
-
-#endif

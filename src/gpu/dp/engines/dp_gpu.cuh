@@ -30,8 +30,7 @@
  * The *state* of a band is its last row as the engine has it, in device memory: get and put only
  * queue, and are cheaper than rows in the form that all devices share.
  */
-#ifndef TSL_GPU_DP_GPU_CUH
-#define TSL_GPU_DP_GPU_CUH
+#pragma once
 
 #include "dp.h"
 #include "gpu.cuh"
@@ -444,5 +443,3 @@ tsl_err dp_knapsack_trace(dp_knapsack *band, int64_t *item, int64_t *capacity, i
 
 /** dp_backend_gpu.cu */
 extern const tsl_backend dp_backend_gpu;
-
-#endif

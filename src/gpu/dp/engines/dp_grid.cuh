@@ -2,8 +2,7 @@
  * @file dp_grid.cuh
  * Launches of the engine for any recurrence (dp_engine.cuh), and bands made of them.
  */
-#ifndef TSL_GPU_DP_GRID_CUH
-#define TSL_GPU_DP_GRID_CUH
+#pragma once
 
 #include "dp_cells.cuh"
 #include "dp_gpu.cuh"
@@ -56,5 +55,3 @@ struct dp_grid {
   tsl_gpu_buffer rows, columns, line[2], edge, finished, bad, ways, steps;
   int64_t kept_lo, kept_hi;
 };
-
-#endif

@@ -8,8 +8,7 @@
  * and (J, J), one anti-diagonal after the other, writes it and marks it as ready. There is no
  * launch and no wait for all between diagonals.
  */
-#ifndef TSL_GPU_DP_INTERVAL_CUH
-#define TSL_GPU_DP_INTERVAL_CUH
+#pragma once
 
 #include "dp_interval_rules.cuh"
 
@@ -309,5 +308,3 @@ template <class F> tsl_err dp_interval_as(const dp_interval *w, F call) {
     return w->wide ? call(dp_chain<int64_t>()) : call(dp_chain<double>());
   return w->wide ? call(dp_tree<int64_t>()) : call(dp_tree<double>());
 }
-
-#endif

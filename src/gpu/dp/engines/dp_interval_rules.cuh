@@ -2,8 +2,7 @@
  * @file dp_interval_rules.cuh
  * What interval problems are made of: tiles in memory, and how values are put together.
  */
-#ifndef TSL_GPU_DP_INTERVAL_RULES_CUH
-#define TSL_GPU_DP_INTERVAL_RULES_CUH
+#pragma once
 
 #include "dp_gpu.cuh"
 #include "dp_ptx.cuh"
@@ -125,5 +124,3 @@ struct dp_nussinov {
     return pairs(g, a, b) && inner + 1 > best ? inner + 1 : best;
   }
 };
-
-#endif

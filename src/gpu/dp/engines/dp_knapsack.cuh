@@ -10,8 +10,7 @@
  * for that go over the row in global memory, one pass each. An item that may be taken any number of
  * times is a list of items of 1, 2, 4, ... copies.
  */
-#ifndef TSL_GPU_DP_KNAPSACK_CUH
-#define TSL_GPU_DP_KNAPSACK_CUH
+#pragma once
 
 #include "dp_gpu.cuh"
 #include "dp_ptx.cuh"
@@ -186,5 +185,3 @@ struct dp_knapsack {
   tsl_gpu_buffer row[2], bits, box, items;
   int64_t kept_lo, kept_hi;
 };
-
-#endif

@@ -8,8 +8,7 @@
  * diagonal of tiles inside of boxes: the products that are left, and the join of the tile. A block
  * has a tile. Nothing is waited for between launches but the launch before.
  */
-#ifndef TSL_GPU_DP_PARTITION_CUH
-#define TSL_GPU_DP_PARTITION_CUH
+#pragma once
 
 #include "dp_gpu.cuh"
 #include "rna_sums.h"
@@ -84,5 +83,3 @@ struct dp_partition {
   tsl_gpu_buffer exponent, prefix, suffix, prefix_e, suffix_e, whole;
   tsl_gpu_buffer letters, sizes, hairpins, near, lists, key, costs, list, edge;
 };
-
-#endif

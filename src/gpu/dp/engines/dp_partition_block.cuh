@@ -3,8 +3,7 @@
  * A block at work on a tile of sums: products of tiles, what lies around the tile, loops of two
  * pairs, and the parts of F and G that come with a tile.
  */
-#ifndef TSL_GPU_DP_PARTITION_BLOCK_CUH
-#define TSL_GPU_DP_PARTITION_BLOCK_CUH
+#pragma once
 
 #include "dp_partition.cuh"
 #include "dp_ptx.cuh"
@@ -246,5 +245,3 @@ template <int STEP> struct dp_part_block {
     return value;
   }
 };
-
-#endif

@@ -2,8 +2,7 @@
  * @file dp_partition_inside.cuh
  * Sums over structures: a block and a tile of the sweep inside, F and G.
  */
-#ifndef TSL_GPU_DP_PARTITION_INSIDE_CUH
-#define TSL_GPU_DP_PARTITION_INSIDE_CUH
+#pragma once
 
 #include "dp_partition_block.cuh"
 
@@ -284,5 +283,3 @@ struct dp_part_inside : dp_part_block<1> {
     normalise_stretch(g.suffix + I * DP_PART, rows, g.suffix_e + I, e);
   }
 };
-
-#endif

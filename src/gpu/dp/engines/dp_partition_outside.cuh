@@ -2,8 +2,7 @@
  * @file dp_partition_outside.cuh
  * Sums over structures: a block and a tile of the sweep outside.
  */
-#ifndef TSL_GPU_DP_PARTITION_OUTSIDE_CUH
-#define TSL_GPU_DP_PARTITION_OUTSIDE_CUH
+#pragma once
 
 #include "dp_partition_block.cuh"
 
@@ -133,5 +132,3 @@ struct dp_part_outside : dp_part_block<-1> {
     if (group == 0) g.side_at(PART_OUT_R_ROW, I, J)[column] = s.rest[column];
   }
 };
-
-#endif

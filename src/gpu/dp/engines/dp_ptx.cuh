@@ -8,8 +8,7 @@
  *
  * Also part of the text that is compiled at run time (dp_engine.cuh).
  */
-#ifndef TSL_GPU_DP_PTX_CUH
-#define TSL_GPU_DP_PTX_CUH
+#pragma once
 
 #ifdef __CUDACC_RTC__ /* has no headers */
 typedef int int32_t;
@@ -129,5 +128,3 @@ static __device__ __forceinline__ void dp_add_row(uint32_t *in, uint32_t *out, u
         : "r"(v[0]), "r"(x[0]), "r"(v[1 % K]), "r"(x[1 % K]), "r"(v[2 % K]), "r"(x[2 % K]),
           "r"(v[3 % K]), "r"(x[3 % K]));
 }
-
-#endif

@@ -2,8 +2,7 @@
  * @file dp_sweep.cuh
  * Rows of binomial coefficients, allotments and stages.
  */
-#ifndef TSL_GPU_DP_SWEEP_CUH
-#define TSL_GPU_DP_SWEEP_CUH
+#pragma once
 
 #include "dp_gpu.cuh"
 #include "dp_ptx.cuh"
@@ -120,5 +119,3 @@ static __global__ void __launch_bounds__(DP_ALLOT_THREADS)
     if (j < end) out[j - first] = best[q];
   }
 }
-
-#endif

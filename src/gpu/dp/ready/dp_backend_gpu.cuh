@@ -24,8 +24,7 @@
  * before drains (dp_affine.cuh). Tables, recoveries and all other engines run one stage at a time.
  * `recover: host` goes back on the host through the directions and decisions that the card kept.
  */
-#ifndef TSL_GPU_DP_BACKEND_GPU_CUH
-#define TSL_GPU_DP_BACKEND_GPU_CUH
+#pragma once
 
 #include "dp_driver.h"
 #include "dp_gpu.cuh"
@@ -162,5 +161,3 @@ typedef struct dp_worker {
   dp_sweep_gpu sweep;
   struct dp_recur_card *recur; /**< RECURRENCE, dp_recur_gpu.cuh: all of the above is unused then */
 } dp_worker;
-
-#endif

@@ -15,8 +15,7 @@
  * dp_recur_problem.h. The values are the interpreter's, bit for bit; where a cell fails there is
  * an error and no value.
  */
-#ifndef TSL_GPU_DP_RECUR_GPU_CUH
-#define TSL_GPU_DP_RECUR_GPU_CUH
+#pragma once
 
 #include "dp_gpu.cuh"
 #include "dp_recur_problem.h"
@@ -92,5 +91,3 @@ int64_t dp_recur_card_state_bytes(const dp_recur_card *worker, const tsl_unit *u
 tsl_err dp_recur_card_save(dp_recur_card *worker, const tsl_unit *unit, int64_t stage, void *bytes);
 tsl_err dp_recur_card_load(dp_recur_card *worker, const tsl_unit *unit, int64_t stage,
                            const uint8_t *own, const void *bytes, int64_t n);
-
-#endif

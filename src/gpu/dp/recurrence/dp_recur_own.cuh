@@ -2,8 +2,7 @@
  * @file dp_recur_own.cuh
  * What the files of recurrences on a card share. Private to dp_recur_*.cu.
  */
-#ifndef TSL_GPU_DP_RECUR_OWN_CUH
-#define TSL_GPU_DP_RECUR_OWN_CUH
+#pragma once
 
 #include "dp_engine.cuh"
 #include "dp_recur_gpu.cuh"
@@ -178,5 +177,3 @@ template <class F> tsl_err dp_recur_typed(const dp_recur_card *w, F call) {
     return call(0.0);
   }
 }
-
-#endif

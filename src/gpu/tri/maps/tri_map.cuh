@@ -6,8 +6,7 @@
  * upper triangle: cell (r, c) stands for the pair (b-1-r, b-1-c) there, which keeps neighbouring
  * threads on neighbouring memory. Included once for each type.
  */
-#ifndef TSL_GPU_TRI_MAP_CUH
-#define TSL_GPU_TRI_MAP_CUH
+#pragma once
 
 #include "tri_fn.cuh"
 #include "tri_maps.cuh"
@@ -170,5 +169,3 @@ template <class R> typename tri_map_pointer<R>::type tri_map_kernel_of(int map, 
     return NULL;
   }
 }
-
-#endif

@@ -3,8 +3,7 @@
  * The family sums, which accept.extend adds: sums over the rows of Hilbert's matrix 1/(i + j + 1).
  * A unit is a range of rows [lo[0], hi[0]).
  */
-#ifndef TSL_FAM_SUMS_H
-#define TSL_FAM_SUMS_H
+#pragma once
 
 #include "contract.h"
 
@@ -17,5 +16,3 @@ typedef struct sums_params {
 enum { SUMS_SUMS };
 
 extern const tsl_family tsl_family_sums;
-
-#endif
