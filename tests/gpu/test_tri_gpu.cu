@@ -334,7 +334,7 @@ done:
 /* Bit patterns from first on: fast root against the IEEE one. */
 static __global__ void sqrt_kernel(unsigned first, unsigned long long *wrong) {
   const unsigned bits = first + blockIdx.x * blockDim.x + threadIdx.x;
-  const float x = __uint_as_float(bits), wanted = __fsqrt_rn(x), got = tri_sqrt_f32(x);
+  const float x = __uint_as_float(bits), wanted = __fsqrt_rn(x), got = tsl_sqrt_f32(x);
   const bool both_nan = wanted != wanted && got != got;
   if (!both_nan && __float_as_uint(wanted) != __float_as_uint(got)) atomicAdd(wrong, 1ull);
 }

@@ -12,6 +12,7 @@
  *     dE/da = nu 3/8 a^(-5/2) (b c)^(-3/2) (v z - 4),   v = 1 / (b c),
  *     z = dP/da - 5/2 P/a = (b + c) (5/2 t^2/a - a/2) - 3/2 t^2 - a^2/2
  *
+ * (a cubic in b + c alone has an operation less and loses all digits of points on a line),
  * so that the sum over the third points k of a pair (i, j),
  *
  *     G_ij = sum_k dE_ijk/da_ij = nu 3/8 a^(-5/2) sum_k q (v z - 4),   q = (r_ik r_jk)^-3,
@@ -31,16 +32,18 @@
 #define TRIPLES_REAL float
 #define TRIPLES_(name) name##_f32
 #define TRIPLES_FMA fmaf
-#ifndef TRIPLES_SQRT_F32 /* a device may bring a faster square root that rounds correctly too */
-#define TRIPLES_SQRT_F32 sqrtf
+#define TRIPLES_SQRT sqrtf
+#ifndef TRIPLES_INVERSE_ROOT_F32 /* a card brings one with the same bits */
+#define TRIPLES_INVERSE_ROOT_F32(x) (1.0f / sqrtf(x))
 #endif
-#define TRIPLES_SQRT TRIPLES_SQRT_F32
+#define TRIPLES_INVERSE_ROOT TRIPLES_INVERSE_ROOT_F32
 #include "triples_fn_body.h"
 
 #define TRIPLES_REAL double
 #define TRIPLES_(name) name##_f64
 #define TRIPLES_FMA fma
 #define TRIPLES_SQRT sqrt
+#define TRIPLES_INVERSE_ROOT(x) (1.0 / sqrt(x))
 #include "triples_fn_body.h"
 
 /** G_ij without nu, from the sum of its terms; in the unit of length of the sides. */

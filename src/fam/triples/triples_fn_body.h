@@ -1,5 +1,5 @@
 /* Bodies of triples_fn.h for one type; no guard: the includer sets TRIPLES_REAL, TRIPLES_(name),
- * TRIPLES_FMA and TRIPLES_SQRT, which the end unsets. */
+ * TRIPLES_FMA, TRIPLES_SQRT and TRIPLES_INVERSE_ROOT, which the end unsets. */
 
 #define R TRIPLES_REAL
 
@@ -26,7 +26,7 @@ TSL_FN R TRIPLES_(triples_square)(R dx, R dy, R dz) {
 TSL_FN TRIPLES_(triples_side) TRIPLES_(triples_side_of)(R square, R cutoff2) {
   TRIPLES_(triples_side) side;
   const int is = square > (R)0 && square <= cutoff2;
-  const R y = (R)1 / TRIPLES_SQRT(is ? square : (R)1), y2 = y * y;
+  const R y = TRIPLES_INVERSE_ROOT(is ? square : (R)1), y2 = y * y;
   side.square = square;
   side.inverse = is ? y2 : (R)0;
   side.cube = is ? y2 * y : (R)0;
@@ -78,3 +78,4 @@ TSL_FN int TRIPLES_(triples_bin)(R square, R lo, R hi, R inverse_width, int bins
 #undef TRIPLES_
 #undef TRIPLES_FMA
 #undef TRIPLES_SQRT
+#undef TRIPLES_INVERSE_ROOT

@@ -41,8 +41,10 @@ static void set_unit(triples_params *p, int length) {
   for (int k = 0; k < 3; k++) p->box[k] = ldexp(p->box[k], -length);
 }
 
+/** In fp32 a multiple of 2^-50, as all numbers of at least 2^-26 are: the square of a side is 0 or
+ *  at least 2^-100, whose root needs no care on a card. */
 static double rounded(const triples_params *p, double value) {
-  return p->type == TSL_F32 ? (double)(float)value : value;
+  return p->type == TSL_F32 ? ldexp(rint(ldexp((double)(float)value, 50)), -50) : value;
 }
 
 /** Wrapped into [0, box), of which rounding may reach the end, which is the start. */
@@ -67,7 +69,7 @@ static tsl_err store(const tsl_deck *deck, const triples_points *points, const t
         TSL_DECK_FAIL(deck, points->made ? "triples.generator" : "triples.input.file",
                       "point %lld (from 0): squares of its distances overflow %s", (long long)i,
                       p->type == TSL_F32 ? "fp32; use precision: fp64" : "fp64");
-      tsl_real_put(p->type, data, k * p->n_pad + i, y);
+      tsl_real_put(p->type, data, k * p->n_pad + i, rounded(p, y));
     }
   }
 done:

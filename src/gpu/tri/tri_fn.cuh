@@ -10,32 +10,10 @@
  */
 #pragma once
 
+#include "roots.cuh"
 #include "tri_gpu.cuh"
 
-/* The usual fast path of an IEEE square root: inside this range of bits one Newton step from
- * rsqrt.approx rounds correctly (test gpu.tri.sqrt). Zero, subnormal and huge-tiny numbers are
- * outside. A caller that has checked says so with __builtin_assume, and the branch disappears. */
-#define TRI_SQRT_FIRST 0x0d000000u
-#define TRI_SQRT_SPAN 0x727fffffu
-
-#ifdef __CUDACC__
-static __device__ __forceinline__ float tri_sqrt_inside(float x) {
-  float y, s, r;
-  asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
-  s = __fmul_rn(x, y);
-  r = __fmaf_rn(-s, s, x);
-  return __fmaf_rn(r, __fmul_rn(0.5f, y), s);
-}
-#endif
-
-static __host__ __device__ __forceinline__ float tri_sqrt_f32(float x) {
-#ifdef __CUDA_ARCH__
-  return __float_as_uint(x) - TRI_SQRT_FIRST <= TRI_SQRT_SPAN ? tri_sqrt_inside(x) : __fsqrt_rn(x);
-#else
-  return sqrtf(x);
-#endif
-}
-#define TRI_SQRT_F32 tri_sqrt_f32
+#define TRI_SQRT_F32 tsl_sqrt_f32
 #include "tri_pairs.h"
 
 /** A pair function: its formulas and the columns of its row that kernels depend on. */
@@ -126,11 +104,11 @@ static __device__ __forceinline__ void tri_finish(R (&v)[tri_width<R>::value], R
   if constexpr (tri_row_of<F>::roots && sizeof(R) == 4) {
     unsigned most = 0;
 #pragma unroll
-    for (int c = 0; c < C; c++) most = max(most, __float_as_uint(v[c]) - TRI_SQRT_FIRST);
-    if (most <= TRI_SQRT_SPAN) {
+    for (int c = 0; c < C; c++) most = max(most, __float_as_uint(v[c]) - TSL_SQRT_FIRST);
+    if (most <= TSL_SQRT_SPAN) {
 #pragma unroll
       for (int c = 0; c < C; c++) {
-        __builtin_assume(__float_as_uint(v[c]) - TRI_SQRT_FIRST <= TRI_SQRT_SPAN);
+        __builtin_assume(__float_as_uint(v[c]) - TSL_SQRT_FIRST <= TSL_SQRT_SPAN);
         v[c] = tri_fn<F, R>::finish(v[c], ei, ej[c], scale);
       }
       return;

@@ -4,6 +4,9 @@
  */
 #pragma once
 
+#include "roots.cuh"
+/* Squares of sides are at least 2^-100 (triples_prepare.c). */
+#define TRIPLES_INVERSE_ROOT_F32 tsl_inverse_root_f32
 #include "triples_fn.h"
 #include "triples_gpu.cuh"
 
@@ -54,14 +57,26 @@ template <class R> static triples_args<R> triples_args_of(const triples_gpu *w) 
   return args;
 }
 
-/** OPEN: neither box nor cut-off, which the compiler then knows. */
+/** Square of the side from a to b. OPEN: neither box nor cut-off, which the compiler then knows. */
 template <class R, bool OPEN>
-static __device__ __forceinline__ typename triples_formulas<R>::side
-triples_side_between(const triples_args<R> &args, const R a[3], const R b[3]) {
+static __device__ __forceinline__ R triples_square_between(const triples_args<R> &args,
+                                                           const R a[3], const R b[3]) {
   typedef triples_formulas<R> fn;
   const R none = (R)INFINITY;
   const R dx = fn::difference(a[0], b[0], OPEN ? none : args.box[0]);
   const R dy = fn::difference(a[1], b[1], OPEN ? none : args.box[1]);
   const R dz = fn::difference(a[2], b[2], OPEN ? none : args.box[2]);
-  return fn::side_of(fn::square(dx, dy, dz), OPEN ? none : args.cutoff2);
+  return fn::square(dx, dy, dz);
+}
+
+template <class R, bool OPEN>
+static __device__ __forceinline__ R triples_cutoff2(const triples_args<R> &args) {
+  return OPEN ? (R)INFINITY : args.cutoff2;
+}
+
+template <class R, bool OPEN>
+static __device__ __forceinline__ typename triples_formulas<R>::side
+triples_side_between(const triples_args<R> &args, const R a[3], const R b[3]) {
+  return triples_formulas<R>::side_of(triples_square_between<R, OPEN>(args, a, b),
+                                      triples_cutoff2<R, OPEN>(args));
 }

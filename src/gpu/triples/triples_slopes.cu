@@ -7,7 +7,7 @@ enum {
   TILE = TRIPLES_TILE,
   SIDE = 16,          /* threads along rows and along columns of a tile */
   PART = TILE / SIDE, /* rows and columns of a thread */
-  THIRD = 16,         /* third points in shared memory; divides TILE */
+  THIRD = 32,         /* third points in shared memory; divides TILE */
   THREADS = SIDE * SIDE
 };
 
@@ -20,18 +20,21 @@ template <class R> struct shared_sides {
   double sums[PART * PART][THREADS];
 };
 
-/* Sides of all points of the tile with the third points [k, k + THIRD); beyond n they are none. */
+/* Sides of all points of the tile with the third points [k, k + THIRD); beyond n they are none. A
+ * thread has one point. */
 template <class R, bool OPEN>
 static __device__ __forceinline__ void fill(const triples_args<R> &args, shared_sides<R> *s,
                                             int k) {
-  for (int e = (int)threadIdx.x; e < THIRD * 2 * TILE; e += THREADS) {
-    const int m = e / (2 * TILE), c = e % (2 * TILE);
-    typename triples_formulas<R>::side side = {};
-    if (k + m < args.n) {
-      const R third[3] = {args.x[k + m], args.x[args.ld + k + m], args.x[2 * args.ld + k + m]};
-      const R point[3] = {s->x[0][c], s->x[1][c], s->x[2][c]};
-      side = triples_side_between<R, OPEN>(args, third, point);
-    }
+  typedef triples_formulas<R> fn;
+  const int c = (int)threadIdx.x % (2 * TILE), first = (int)threadIdx.x / (2 * TILE);
+  const R point[3] = {s->x[0][c], s->x[1][c], s->x[2][c]};
+  const R *const x = args.x + k, *const y = x + args.ld, *const z = y + args.ld;
+#pragma unroll
+  for (int m = first; m < THIRD; m += THREADS / (2 * TILE)) {
+    const R third[3] = {x[m], y[m], z[m]};
+    const R square = triples_square_between<R, OPEN>(args, third, point);
+    const typename fn::side side =
+        fn::side_of(square, k + m < args.n ? triples_cutoff2<R, OPEN>(args) : (R)-1);
     s->square[m][c] = side.square, s->inverse[m][c] = side.inverse, s->cube[m][c] = side.cube;
   }
 }
