@@ -218,6 +218,25 @@ def strips_wait_as_foretold(ranks):
     return f"imagined {said:.3g} s, by the tiles {measured:.3g} s, ideal {ideal:.3g} s"
 
 
+def bands_are_shared_out():
+    """A calibration of one rank in which a band takes a millisecond and cells nothing: so does each stage of each
+    imagined rank, however many lanes it has; ranks one behind the other then take 16 stages each and their number."""
+    own = suite.path("bands")
+    deck, name, _ = calibrated("dp")
+    args = ["-s", f"run.calibration={own}"]
+    plan(deck, args=args)
+    with open(own, encoding="ascii") as file:
+        lines = [line.split(" ", 7) for line in file]
+    lanes = int(re.search(r"\|(\d+),lanes", lines[-1][7])[1])
+    with open(own, "a", encoding="ascii") as file:
+        for words in lines:
+            file.write(" ".join([*words[:2], str(1e-3 / lanes), "0", "0", "0", "+0", words[7]]))
+    nodes = [2, 4, 8, 16]
+    table = what_if(deck, nodes, [{"name": f'"{name}"', "threads": 1}], args=args)
+    truth = np.array([1e-3 * (16 * n + n - 1) for n in nodes])
+    check(np.allclose(table.of("compute"), truth, rtol=0.05), f"{table.of('compute')} s, {truth} s")
+
+
 WATER = {"family": "xc", "run": {"threads": 1}, "xc": {
     "molecule": {"atoms": '"O 0 0 0.1174; H 0.757 0 -0.4696; H -0.757 0 -0.4696"'}, "basis": "def2-SVP",
     "functional": "pbe", "coulomb": "fitted"}}
@@ -354,6 +373,7 @@ for family in DECKS:
 for policy in ("strips", "lpt", "bins", "roundrobin", "share"):
     suite.case(f"many_units_for_many_ranks.{policy}", many_units_for_many_ranks, policy)
 suite.case("strips_wait_as_foretold", strips_wait_as_foretold, 4)
+suite.case("bands_are_shared_out", bands_are_shared_out)
 if suite.has_family("xc"):
     suite.case("between_phases", between_phases)
 for case in (faster_devices, fits_are_those_of_the_table, bad_files, the_example):

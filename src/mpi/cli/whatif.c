@@ -201,6 +201,24 @@ static void imagine_node(const tsl_session *s, const tsl_whatif *w, int node, ts
     }
 }
 
+/* What a band of strips costs besides its cells was divided among the lanes of a rank, which are
+ * others here. Where stages overlap, on cards, it is paid once in all of them. */
+static void share_bands(const tsl_whatif *w, tsl_session *far) {
+  const tsl_units *units = &far->units;
+  const int ranks = tsl_cluster_ranks(&w->cluster);
+  if (!tsl_measure_has_strips(&far->problem, units->list, units->n)) return;
+  const int64_t of_rank = (units->list[units->n - 1].lane + 1) / far->size;
+  const double lanes = of_rank > 0 ? (double)of_rank : 1;
+  for (int d = 0, first = 0; d < (int)w->cluster.devices.n; d++) {
+    const tsl_device_rate *rate = &w->rates[d];
+    const int end = first + (int)tsl_cluster_devices(&w->cluster)[d].count;
+    for (; first < end; first++)
+      for (int rank = first; rank < far->size && rate->lanes > 0; rank += ranks)
+        for (int kind = 0; kind < TSL_MAX_KINDS && rate->host[0] != '\0'; kind++)
+          far->cost.speeds[rank].c[kind][0] *= (double)rate->lanes / lanes;
+  }
+}
+
 /* A session of imagined ranks on MPI_COMM_SELF; deck and problem are the true one's, and after a
  * restart the units, with those that are finished. */
 static tsl_err imagine(const tsl_session *s, const tsl_whatif *w, int64_t nodes,
@@ -225,6 +243,7 @@ static tsl_err imagine(const tsl_session *s, const tsl_whatif *w, int64_t nodes,
   TSL_TRY(tsl_alloc(far->size, sizeof *far->cost.speeds, "ranks", (void **)&far->cost.speeds));
   for (int node = 0; node < nodes; node++) imagine_node(s, w, node, far);
   TSL_TRY(tsl_session_units(far));
+  share_bands(w, far);
   TSL_TRY(tsl_session_plan_known(far));
 done:
   return err;

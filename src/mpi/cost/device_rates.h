@@ -19,6 +19,8 @@ typedef struct tsl_device_rate {
   double between; /**< s of rank 0 in the phases of an iteration, besides computing; 0: no run of
                        these ranks has told */
   int size;       /**< units of about 2^size items were measured, of the first kind */
+  int64_t
+      lanes; /**< strips: of a rank; what a band costs besides its cells is divided among them */
   unsigned found; /**< bits of the kinds that have a line */
 } tsl_device_rate;
 
