@@ -19,6 +19,8 @@ typedef struct job {
   int32_t *owner;     /* [n], out */
   double *load;       /* [n_ranks], out, base included */
   tsl_load_trees trees;
+  double *kept; /* [n_kept][n] s of units in the order of bins, as each fit asks again */
+  int n_kept;   /* trees, from the first on */
 } job;
 
 static double cost(const job *j, int rank, int64_t unit) {
@@ -255,17 +257,34 @@ done:
 
 /* ---- bins */
 
-/* To the first rank that ends it in time. */
-static bool give_first(job *j, int64_t unit, double capacity) {
+enum { MOST_KEPT = 16 };
+
+static tsl_err keep_costs(job *j, const int64_t *order) {
+  tsl_err err = TSL_OK;
+  j->n_kept = j->trees.n < MOST_KEPT ? j->trees.n : MOST_KEPT;
+  TSL_TRY(tsl_alloc(j->n_kept * j->n, sizeof *j->kept, "plan order", (void **)&j->kept));
+  for (int64_t k = 0; k < j->n; k++)
+    for (int t = 0; t < j->n_kept; t++) j->kept[t * j->n + k] = tree_cost(j, t, order[k]);
+done:
+  return err;
+}
+
+/* On the ranks of a tree, of the unit that is number k in the order. */
+static double cost_in_order(const job *j, const int64_t *order, int tree, int64_t k) {
+  return tree < j->n_kept ? j->kept[tree * j->n + k] : tree_cost(j, tree, order[k]);
+}
+
+/* Unit number k to the first rank that ends it in time. */
+static bool give_first(job *j, const int64_t *order, int64_t k, double capacity) {
   int first = -1, first_place = 0, first_rank = j->n_ranks;
   for (int t = 0; t < j->trees.n; t++) {
     const tsl_load_tree *tree = &j->trees.tree[t];
     if (tree->ranks[0] > first_rank) break; /* trees are sorted by that */
-    const int place = tsl_load_tree_first(tree, tree_cost(j, t, unit), capacity);
+    const int place = tsl_load_tree_first(tree, cost_in_order(j, order, t, k), capacity);
     if (place < 0 || tree->ranks[place] > first_rank) continue;
     first = t, first_place = place, first_rank = tree->ranks[place];
   }
-  if (first >= 0) give_place(j, unit, first, first_place, tree_cost(j, first, unit));
+  if (first >= 0) give_place(j, order[k], first, first_place, cost_in_order(j, order, first, k));
   return first >= 0;
 }
 
@@ -273,7 +292,7 @@ static bool bins_fit(job *j, const int64_t *order, double capacity) {
   clear_loads(j);
   tsl_load_trees_set(&j->trees, j->load);
   for (int64_t k = 0; k < j->n; k++)
-    if (!give_first(j, order[k], capacity)) return false;
+    if (!give_first(j, order, k, capacity)) return false;
   return true;
 }
 
@@ -281,9 +300,10 @@ static tsl_err plan_bins(job *j) {
   tsl_err err = TSL_OK;
   int64_t *order = NULL;
   TSL_TRY(order_units(j, &order));
+  TSL_TRY(keep_costs(j, order));
   TSL_TRY(smallest_capacity(j, order, bins_fit));
 done:
-  tsl_free(order);
+  TSL_FREE_ALL(order, j->kept);
   return err;
 }
 
