@@ -6,9 +6,11 @@ usage: whatif.py TESELA [--fast] [ONLY]
 """
 import os
 import re
+import resource
 import signal
 import time
 
+import h5py
 import harness
 import numpy as np
 from harness import check
@@ -34,7 +36,7 @@ def column(line, heads):
     return dict(zip(heads, words))
 
 
-HEADS = ["nodes", "ranks", "units", "compute", "share", "combine", "time", "speed-up", "efficiency", "idle",
+HEADS = ["nodes", "ranks", "units", "compute", "share", "between", "combine", "time", "speed-up", "efficiency", "idle",
          "network", "host", "device", "plan"]
 
 
@@ -154,18 +156,122 @@ def fits_are_those_of_the_table():
     check(amdahl > 1e-3, "a slow network leaves nothing serial?")
 
 
-def many_units_for_many_ranks():
-    """A million units for 4,096 ranks within 1 GiB and some seconds; what looks at each pair of them takes hours."""
+def many_units_for_many_ranks(policy):
+    """A million units for 4,096 ranks of four kinds within 1 GiB and 2 s of a processor; what looks at each
+    pair of them takes minutes."""
     deck, name, _ = calibrated("tri")
-    far = cluster([1024], [{"name": f'"{name}"', "count": 4}])
-    wide = ["-s", "run.units=1000000", "-s", "tri.generator.n=1000000"]
-    run, peak = harness.run_peak(suite, ["plan", deck, "--cluster", far, *wide])
+    devices = [{"name": f"X{speed}", "like": f'"{name}"', "speed": speed} for speed in (0.3, 1, 2, 3.3)]
+    wide = ["-s", "run.units=1000000", "-s", "tri.generator.n=1000000", "-s", f"run.plan={policy}"]
+    wide += ["-s", "run.gpu_share=0"] if policy == "share" else []
+    before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+    run, peak = harness.run_peak(suite, ["plan", deck, "--cluster", cluster([1024], devices), *wide])
+    seconds = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
     check(run.status == 0, run.tail())
     row = Table(run.out).rows[0]
     check(row["ranks"] == "4096" and int(row["units"]) >= 900000, row)
     check(peak < 1024 or suite.slow_build, f"{peak} MiB")
-    check(float(row["plan"]) * harness.share_of_core() < 20 or suite.slow_build, f"planned in {row['plan']} s")
-    return f"{row['units']} units in {row['plan']} s, {peak:.0f} MiB"
+    check(seconds < 4 or suite.slow_build, f"{seconds} s")  # twice the goal: others use the caches, too
+    return f"{row['units']} units in {seconds:.1f} s of a processor, {peak:.0f} MiB"
+
+
+# ---- what a run showed
+
+
+ALIKE = {"family": "dp", "run": {"threads": 1}, "dp": {
+    "problem": "local", "alphabet": "dna", "a": {"random": 400000, "seed": 1}, "b": {"mutate": 0.1},
+    "scores": {"match": 2, "mismatch": -3, "open": 5, "extend": 2}}}
+
+
+def pipeline_end(units, seconds):
+    """When the last rank ends whose strip waits for the one on its left, stage by stage; seconds of each tile."""
+    _, stage = np.unique(units["lo0"], return_inverse=True)
+    busy = np.zeros((stage.max() + 1, units["rank"].max() + 1))
+    np.add.at(busy, (stage, units["rank"]), seconds)
+    ends = np.zeros(busy.shape[1] + 1)  # of the stage before, after a rank that is always done
+    for row in busy:
+        for rank, own in enumerate(row):
+            ends[rank + 1] = max(ends[rank], ends[rank + 1]) + own
+    return ends[-1]
+
+
+def strips_wait_as_foretold(ranks):
+    """Of alike sequences most cells are left out, those at a rank's turn are not: how long ranks wait for one another
+    hangs on what either kind costs. Tiles count in seconds of a processor, as ranks here share cores: with what each
+    took the pipeline ends when the plan says, but for how fast the device is at all."""
+    env = {"TSL_TEST_CLOCK": "processor", "XDG_CACHE_HOME": suite.path("processor")}
+    deck, out = suite.deck("alike.yaml", ALIKE), suite.path("alike.h5")
+    run = suite.run(["run", deck, "-o", out, "--overwrite"], ranks, env=env)
+    check(run.status == 0, run.tail())
+    with h5py.File(out) as file:
+        name = file["run/machine"][0]["device"].decode()
+    far = cluster(1, [{"name": f'"{name}"', "count": ranks, "threads": 1}])
+    plan_far = suite.run(["plan", deck, "--cluster", far], env=env)
+    run = suite.run(["run", deck, "-o", out, "--overwrite"], ranks, env=env)  # by the same calibration
+    check(plan_far.status == 0 and run.status == 0, plan_far.tail() + run.tail())
+    with h5py.File(out) as file:
+        units = file["run/units"][...]
+    level = units["measured"].sum() / units["predicted"].sum()
+    said, measured = Table(plan_far.out).one * level, pipeline_end(units, units["measured"])
+    ideal = units["measured"].sum() / ranks
+    check(measured > 1.2 * ideal, f"ranks hardly wait: {measured} s, ideal {ideal} s")
+    check(abs(said / measured - 1) < 0.1, f"imagined {said} s, by the tiles {measured} s")
+    return f"imagined {said:.3g} s, by the tiles {measured:.3g} s, ideal {ideal:.3g} s"
+
+
+def bands_are_shared_out():
+    """A calibration of one rank in which a band takes a millisecond and cells nothing: so does each stage of each
+    imagined rank, however many lanes it has; ranks one behind the other then take 16 stages each and their number."""
+    own = suite.path("bands")
+    deck, name, _ = calibrated("dp")
+    args = ["-s", f"run.calibration={own}"]
+    plan(deck, args=args)
+    with open(own, encoding="ascii") as file:
+        lines = [line.split(" ", 7) for line in file]
+    lanes = int(re.search(r"\|(\d+),lanes", lines[-1][7])[1])
+    with open(own, "a", encoding="ascii") as file:
+        for words in lines:
+            file.write(" ".join([*words[:2], str(1e-3 / lanes), "0", "0", "0", "+0", words[7]]))
+    nodes = [2, 4, 8, 16]
+    table = what_if(deck, nodes, [{"name": f'"{name}"', "threads": 1}], args=args)
+    truth = np.array([1e-3 * (16 * n + n - 1) for n in nodes])
+    check(np.allclose(table.of("compute"), truth, rtol=0.05), f"{table.of('compute')} s, {truth} s")
+
+
+WATER = {"family": "xc", "run": {"threads": 1}, "xc": {
+    "molecule": {"atoms": '"O 0 0 0.1174; H 0.757 0 -0.4696; H -0.757 0 -0.4696"'}, "basis": "def2-SVP",
+    "functional": "pbe", "coulomb": "fitted"}}
+BETWEEN = ("share", "rebalance", "begin", "collect", "combine", "record", "advance")  # of a phase, besides computing
+
+
+def between_phases():
+    """Rank 0's work between phases is in the time of an iteration as soon as a run has shown it: the median of each
+    set of kinds, as long on any number of nodes, shorter on faster ones."""
+    env = {"XDG_CACHE_HOME": suite.path("water")}
+    deck, out = suite.deck("water.yaml", WATER), suite.path("water.h5")
+    check(suite.run(["calibrate", deck], env=env).status == 0, "not calibrated")
+    name = re.search(r"^ +0  (.+?) {2,}", suite.run(["plan", deck], env=env).out.split("predicted s")[1], re.M)[1]
+    far = cluster([1, 4], [{"name": f'"{name}"'}])
+    before = suite.run(["plan", deck, "--cluster", far], env=env).out
+    check("not counted: rank 0's work between phases" in before and not np.any(Table(before).of("between")), before)
+    run = suite.run(["run", deck, "-o", out, "--overwrite"], env=env)
+    check(run.status == 0, run.tail())
+    with h5py.File(out) as file:
+        phases, stages = file["run/phases"][...], file["run/stages"][...]
+    spent = {k: sum(row["seconds"] for row in stages if row["phase"] == k and row["stage"].decode() in BETWEEN)
+             for k in phases["phase"].tolist()}
+    sets = [sorted(spent[k] for k in phases["phase"][phases["kinds"] == kinds].tolist())
+            for kinds in np.unique(phases["kinds"])]
+    truth = sum(one[len(one) // 2] for one in sets)
+    after = suite.run(["plan", deck, "--cluster", far], env=env).out
+    table = Table(after)
+    check("not counted: rank 0" not in after, after)
+    check(len(sets) == 2 and np.allclose(table.of("between"), truth, rtol=6e-3), f"{table.of('between')} s, {truth} s")
+    parts = sum(table.of(part) for part in ("compute", "share", "between", "combine"))
+    check(np.allclose(table.of("time"), parts, rtol=6e-3), table.rows)
+    twice = Table(suite.run(["plan", deck, "--cluster", cluster(1, [{"name": "X", "like": f'"{name}"', "speed": 2}])],
+                            env=env).out)
+    check(abs(2 * twice.of("between")[0] / truth - 1) < 1e-2, f"twice as fast: {twice.rows}")
+    return f"{1e3 * truth:.2f} ms of {1e3 * table.one:.2f} ms"
 
 
 def as_cards(path, name):
@@ -264,6 +370,12 @@ for family in DECKS:
         suite.case(f"twice_the_nodes_half_the_time.{family}", twice_the_nodes_half_the_time, family)
         suite.case(f"what_is_left.{family}", what_is_left, family)
     suite.case(f"a_slower_network_is_never_faster.{family}", a_slower_network_is_never_faster, family)
-for case in (faster_devices, fits_are_those_of_the_table, many_units_for_many_ranks, bad_files, the_example):
+for policy in ("strips", "lpt", "bins", "roundrobin", "share"):
+    suite.case(f"many_units_for_many_ranks.{policy}", many_units_for_many_ranks, policy)
+suite.case("strips_wait_as_foretold", strips_wait_as_foretold, 4)
+suite.case("bands_are_shared_out", bands_are_shared_out)
+if suite.has_family("xc"):
+    suite.case("between_phases", between_phases)
+for case in (faster_devices, fits_are_those_of_the_table, bad_files, the_example):
     suite.case(case.__name__, case)
 suite.end()

@@ -300,6 +300,93 @@ static void roundrobin_deals(void **state) {
   tsl_plan_clear(&plan);
 }
 
+/* ------------------------------------------------------ many ranks, few kinds */
+
+enum { WIDE_RANKS = 100, WIDE_UNITS = 3000 };
+
+/* Kinds of ranks need other multiples of a unit's count, which go by its id. */
+typedef struct wide {
+  tsl_unit units[WIDE_UNITS];
+  int32_t like[WIDE_RANKS];
+  double factor[WIDE_RANKS][3];
+} wide;
+
+static double wide_seconds(const void *model, int rank, const tsl_unit *unit) {
+  return unit->count * ((const wide *)model)->factor[rank][unit->id % 3];
+}
+
+static void make_wide(wide *w, int kinds, uint64_t *state) {
+  for (int64_t u = 0; u < WIDE_UNITS; u++)
+    w->units[u] = (tsl_unit){.id = u, .count = random_below(state, 5) + 0.5 * random_unit(state)};
+  for (int r = 0; r < WIDE_RANKS; r++) {
+    w->like[r] = r < kinds ? r : (int32_t)random_below(state, kinds);
+    for (int k = 0; k < 3; k++)
+      w->factor[r][k] = w->like[r] == r ? 0.2 + random_unit(state) : w->factor[w->like[r]][k];
+    if (w->like[r] == 1) w->factor[r][0] = w->factor[r][1] = w->factor[r][2] = INFINITY;
+  }
+}
+
+static double mean_seconds(const wide *w, int64_t u) {
+  double sum = 0;
+  int n = 0;
+  for (int r = 0; r < WIDE_RANKS; r++)
+    if (isfinite(wide_seconds(w, r, &w->units[u]))) sum += wide_seconds(w, r, &w->units[u]), n++;
+  return sum / n;
+}
+
+/* Is the unit, by a look at each rank, where lpt (capacity NAN) or first fit would have put it? */
+static bool is_right(const wide *w, const double *load, const tsl_unit *unit, double capacity,
+                     int owner) {
+  double best = INFINITY;
+  for (int r = 0; r < WIDE_RANKS; r++) {
+    const double end = load[r] + wide_seconds(w, r, unit);
+    if (end <= capacity) return owner == r;
+    best = fmin(best, end);
+  }
+  return isnan(capacity) && load[owner] + wide_seconds(w, owner, unit) <= best * (1 + ROUNDING);
+}
+
+/* The units in an order of falling means, given to the owners of the plan. */
+static void check_wide(const wide *w, const tsl_plan *plan, double capacity) {
+  static double mean[WIDE_UNITS];
+  static bool given[WIDE_UNITS];
+  double load[WIDE_RANKS] = {0};
+  for (int64_t u = 0; u < WIDE_UNITS; u++) mean[u] = mean_seconds(w, u), given[u] = false;
+  for (int64_t k = 0; k < WIDE_UNITS; k++) {
+    int64_t next = -1;
+    for (int64_t u = 0; u < WIDE_UNITS; u++)
+      if (!given[u] && (next < 0 || mean[u] > mean[next])) next = u;
+    given[next] = true;
+    assert_true(is_right(w, load, &w->units[next], capacity, plan->owner[next]));
+    load[plan->owner[next]] += wide_seconds(w, plan->owner[next], &w->units[next]);
+  }
+}
+
+/* That ranks are alike changes no plan, only how soon it is there; lpt and bins are what a look at
+ * each rank gives. */
+static void alike_ranks(void **state) {
+  static wide w;
+  uint64_t seed = 8;
+  (void)state;
+  for (int kinds = 1; kinds <= 7; kinds += 2) {
+    make_wide(&w, kinds > 1 ? kinds : 3, &seed);
+    for (int kind = TSL_PLAN_STRIPS; kind <= TSL_PLAN_BINS; kind++) {
+      tsl_plan_rule rule = {.kind = (tsl_plan_kind)kind, .like = w.like};
+      tsl_plan fast, slow;
+      assert_int_equal(
+          tsl_plan_make(&rule, w.units, WIDE_UNITS, WIDE_RANKS, wide_seconds, &w, &fast), TSL_OK);
+      rule.like = NULL;
+      assert_int_equal(
+          tsl_plan_make(&rule, w.units, WIDE_UNITS, WIDE_RANKS, wide_seconds, &w, &slow), TSL_OK);
+      assert_true(fabs(fast.total_seconds / slow.total_seconds - 1) < 2 * SEARCH);
+      if (kind != TSL_PLAN_STRIPS)
+        check_wide(&w, &fast, kind == TSL_PLAN_BINS ? longest(&fast) : NAN);
+      tsl_plan_clear(&fast);
+      tsl_plan_clear(&slow);
+    }
+  }
+}
+
 /* ------------------------------------------------------------- fixed share */
 
 /* Units of the given volumes (rows of ten), each free to be anywhere. */
@@ -421,6 +508,7 @@ int main(void) {
       cmocka_unit_test(strips_optimal),
       cmocka_unit_test(large_near_ideal),
       cmocka_unit_test(roundrobin_deals),
+      cmocka_unit_test(alike_ranks),
       cmocka_unit_test(share_cuts_evenly),
       cmocka_unit_test(share_cuts_by_volume),
       cmocka_unit_test(share_ends),

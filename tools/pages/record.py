@@ -6,6 +6,8 @@ import numpy as np
 
 from . import h5
 
+BETWEEN = ("share", "rebalance", "begin", "collect", "combine", "record", "advance")  # of a phase, besides computing
+
 
 class Run:
     """The /run group of an output in memory. Times in seconds, shares 0..1.
@@ -42,6 +44,22 @@ class Run:
     def time(self, measure):
         """Seconds that count: of the computation, with sharing and combining, or of the whole run."""
         return self.wall + self.exchange if measure == "computation" else self.total
+
+    def round(self):
+        """Seconds of a phase of each set of kinds, of each the median, with rank 0's work and messages between
+        them: what `tesela plan --cluster` predicts. Of a single phase its wall."""
+        if self.phases is None or len(self.phases) < 2 or self.stages is None:
+            return self.wall
+        between = dict.fromkeys(self.phases["phase"].tolist(), 0.0)
+        for row in self.stages:
+            if h5.text_of(row["stage"]) in BETWEEN and row["phase"] in between:
+                between[row["phase"]] += float(row["seconds"])
+        seconds = 0.0
+        for kinds in np.unique(self.phases["kinds"]):
+            rows = self.phases[self.phases["kinds"] == kinds]
+            if len(rows) > 1:  # else of no iteration
+                seconds += float(np.median(rows["measured"]) + np.median([between[k] for k in rows["phase"].tolist()]))
+        return seconds
 
     def number(self, name, default=math.nan):
         return float(self.attributes.get(name, default))

@@ -8,12 +8,12 @@ import subprocess
 from . import laws, page, svg
 from .page import figure, percent, seconds, some
 
-NUMBERS = ("nodes", "ranks", "units", "compute_s", "share_s", "combine_s", "time_s", "speedup", "efficiency", "idle")
+NUMBERS = ("nodes", "ranks", "units", "compute_s", "share_s", "between_s", "combine_s", "time_s", "speedup", "efficiency", "idle")
 SIZES = ("network", "rank0_host", "device")
 VALUES = [r"([-\d.e+]+)"] * len(NUMBERS) + [r"([\d.]+ [KMGT]?i?B|-)"] * len(SIZES)
 LINE = re.compile(r"\s*" + r"\s+".join(VALUES) + r"\s+[\d.]+$")
 HEADS = ["devices", "ranks", "predicted", "measured", "off by"]
-COLUMNS = "time, compute, share and combine in seconds; efficiency and idle are parts of 1. Docs: operations.md."
+COLUMNS = "time, compute, share, between and combine in seconds; efficiency and idle are parts of 1. Docs: operations.md."
 
 
 class SimulationError(Exception):
@@ -42,7 +42,7 @@ def row_of(found):
 
 
 def beside(rows, table):
-    """Measured seconds of units of each number of ranks: of a series of the folder, by its name."""
+    """Points of each number of ranks: of a series of the folder, by its name."""
     ranks = {row["ranks"] for row in rows}
     return {word: [p for p in points if p.ranks in ranks] for word, points in table.series.items()}
 
@@ -56,14 +56,14 @@ def rank_scale(rows):
 
 
 def time_figure(rows, measured):
-    values = [row["time_s"] for row in rows] + [p.units_time for points in measured.values() for p in points]
+    values = [row["time_s"] for row in rows] + [p.round for points in measured.values() for p in points]
     chart = svg.Chart(rank_scale(rows), svg.Scale(min(values) * 0.7, max(values) * 1.4, log=True), "ranks", "seconds",
                       says="predicted time against ranks")
     ranks = [row["ranks"] for row in rows]
     chart.line(ranks, [row["time_s"] for row in rows], "c1", "predicted", thick=1.6)
     for k, (word, points) in enumerate(measured.items()):
         colour = svg.COLOURS[(k + 1) % len(svg.COLOURS)]
-        chart.points([p.ranks for p in points], [p.units_time for p in points], colour, k, f"measured ({word})")
+        chart.points([p.ranks for p in points], [p.round for p in points], colour, k, f"measured ({word})")
     ends = "; ".join(f"{some(row['ranks'], 'rank')}: {seconds(row['time_s'])}" for row in (rows[0], rows[-1]))
     between = seconds(rows[-1]["share_s"] + rows[-1]["combine_s"])
     return figure("time", "Time", chart.html(), f"{ends}, of which {between} to share and combine.")
@@ -92,9 +92,9 @@ def speedup_figure(rows):
 
 
 def compared(rows, measured):
-    """Predicted and measured seconds of the units."""
-    at = {row["ranks"]: row["compute_s"] for row in rows}
-    return [[word, p.ranks, seconds(at[p.ranks]), seconds(p.units_time), percent(at[p.ranks] / p.units_time - 1)]
+    """Predicted and measured seconds of computing, and between the phases of an iteration."""
+    at = {row["ranks"]: row["compute_s"] + row["between_s"] for row in rows}
+    return [[word, p.ranks, seconds(at[p.ranks]), seconds(p.round), percent(at[p.ranks] / p.round - 1)]
             for word, points in measured.items() for p in points]
 
 

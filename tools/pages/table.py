@@ -74,6 +74,7 @@ class PointRow:
             self.work = self.typical.record.work
             self.predicted = statistics.median(row.record.predicted for row in self.good)
             self.units_time = statistics.median(row.record.wall for row in self.good)
+            self.round = statistics.median(row.record.round() for row in self.good)
 
     def relate(self, base, strong):
         """To the base point of the series. Its own speed-up is its number of ranks: the ideal line is S = n."""

@@ -84,9 +84,14 @@ done:
 /* Root: the next run is predicted by what this one measured. The result is written already,
  * whatever happens here. */
 static void learn(const tsl_session *s, const tsl_record *record) {
+  tsl_err err = TSL_OK;
+  double between = 0;
   if (record->summary.other_work) return;
-  const tsl_err err = tsl_calibration_correct(&s->run, &s->cost, record->rows, record->n_rows,
-                                              record->n_phases, s->options->quiet);
+  TSL_TRY(tsl_calibration_correct(&s->run, &s->cost, record->rows, record->n_rows, record->n_phases,
+                                  s->options->quiet));
+  TSL_TRY(tsl_record_between(s, record, &between));
+  TSL_TRY(tsl_calibration_between(&s->run, &s->cost, between));
+done:
   if (err != TSL_OK)
     fprintf(stderr, "tesela: warning: calibration not corrected: %s\n", tsl_err_message());
 }

@@ -112,6 +112,12 @@ static void scale_speed(const tsl_cluster_device *device, tsl_speed *speed) {
   }
 }
 
+/* Rank 0's processor works between phases: of a socket it is the device itself. */
+static void scale_rate(const tsl_cluster_device *device, tsl_device_rate *rate) {
+  scale_speed(device, &rate->speed);
+  if (rate->host[0] != '\0') rate->between /= device->speed * device->figures.compute;
+}
+
 static const tsl_placement *here(const tsl_session *s, const tsl_cluster_device *device) {
   for (int r = 0; r < s->size; r++)
     if (strcmp(s->placements[r].device.name, calibrated_name(device)) == 0)
@@ -153,7 +159,7 @@ static tsl_err find_rates(const tsl_session *s, tsl_whatif *w) {
     if (rate == NULL) TSL_TRY(fail_unknown(s, w, d, known, n, file));
     w->rates[d] = *rate;
     TSL_TRY(check_pipeline(s, w, d));
-    scale_speed(&devices[d], &w->rates[d].speed);
+    scale_rate(&devices[d], &w->rates[d]);
   }
 done:
   tsl_free(known);
@@ -195,6 +201,24 @@ static void imagine_node(const tsl_session *s, const tsl_whatif *w, int node, ts
     }
 }
 
+/* What a band of strips costs besides its cells was divided among the lanes of a rank, which are
+ * others here. Where stages overlap, on cards, it is paid once in all of them. */
+static void share_bands(const tsl_whatif *w, tsl_session *far) {
+  const tsl_units *units = &far->units;
+  const int ranks = tsl_cluster_ranks(&w->cluster);
+  if (!tsl_measure_has_strips(&far->problem, units->list, units->n)) return;
+  const int64_t of_rank = (units->list[units->n - 1].lane + 1) / far->size;
+  const double lanes = of_rank > 0 ? (double)of_rank : 1;
+  for (int d = 0, first = 0; d < (int)w->cluster.devices.n; d++) {
+    const tsl_device_rate *rate = &w->rates[d];
+    const int end = first + (int)tsl_cluster_devices(&w->cluster)[d].count;
+    for (; first < end; first++)
+      for (int rank = first; rank < far->size && rate->lanes > 0; rank += ranks)
+        for (int kind = 0; kind < TSL_MAX_KINDS && rate->host[0] != '\0'; kind++)
+          far->cost.speeds[rank].c[kind][0] *= (double)rate->lanes / lanes;
+  }
+}
+
 /* A session of imagined ranks on MPI_COMM_SELF; deck and problem are the true one's, and after a
  * restart the units, with those that are finished. */
 static tsl_err imagine(const tsl_session *s, const tsl_whatif *w, int64_t nodes,
@@ -219,6 +243,7 @@ static tsl_err imagine(const tsl_session *s, const tsl_whatif *w, int64_t nodes,
   TSL_TRY(tsl_alloc(far->size, sizeof *far->cost.speeds, "ranks", (void **)&far->cost.speeds));
   for (int node = 0; node < nodes; node++) imagine_node(s, w, node, far);
   TSL_TRY(tsl_session_units(far));
+  share_bands(w, far);
   TSL_TRY(tsl_session_plan_known(far));
 done:
   return err;
@@ -276,7 +301,8 @@ static void tell_memory(const tsl_session *far, tsl_whatif_row *row) {
   row->device_bytes = unit > 0 ? row->device_bytes + unit : 0;
 }
 
-static void tell_row(const tsl_session *far, int64_t nodes, tsl_whatif_row *row) {
+static void tell_row(const tsl_session *far, const tsl_whatif *w, int64_t nodes,
+                     tsl_whatif_row *row) {
   const tsl_network *network = far->network;
   const double shared = bytes_shared(far), sums = bytes_reduced(far), slabs = bytes_gathered(far);
   const double sets = far->sets.n > 1 ? far->sets.n : 1;
@@ -287,9 +313,10 @@ static void tell_row(const tsl_session *far, int64_t nodes, tsl_whatif_row *row)
   row->parts = tsl_session_parts(far);
   row->share = tsl_network_bcast(network, (int)nodes, shared);
   row->compute = far->plan.total_seconds;
+  row->between = w->rates[0].between; /* rank 0 is on the first device */
   row->combine =
       fmax(0, gather - row->compute) + sets * tsl_network_bcast(network, (int)nodes, sums);
-  row->seconds = row->share + row->compute + row->combine;
+  row->seconds = row->share + row->compute + row->between + row->combine;
   for (int r = 0; r < far->size; r++) busy += far->plan.seconds[r];
   row->idle = row->seconds > 0 ? fmax(0, 1 - busy / (row->seconds * far->size)) : 0;
   row->network_bytes =
@@ -320,7 +347,7 @@ static tsl_err plan_row(const tsl_session *s, const tsl_whatif *w, int64_t nodes
   tsl_session far = {.comm = MPI_COMM_NULL};
   TSL_TRY(imagine(s, w, nodes, &network, &far));
   const double planned = tsl_now();
-  tell_row(&far, nodes, row);
+  tell_row(&far, w, nodes, row);
   row->finer = finer_by(&far, w);
   row->planning = planned - start;
 done:

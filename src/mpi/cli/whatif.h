@@ -18,12 +18,13 @@
 /** What so many nodes would do. */
 typedef struct tsl_whatif_row {
   int64_t nodes, ranks, units;
-  int64_t parts;        /**< ranks that take part */
-  double share;         /**< s until all have problem, units and plan */
-  double compute;       /**< s, as `tesela plan` predicts it: of a phase of each set of kinds */
-  double combine;       /**< s that results need beyond computing */
-  double seconds;       /**< the sum of these three */
-  double idle;          /**< part 0..1 of all ranks' time without computing */
+  int64_t parts;  /**< ranks that take part */
+  double share;   /**< s until all have problem, units and plan */
+  double compute; /**< s, as `tesela plan` predicts it: of a phase of each set of kinds */
+  double between; /**< s of rank 0 between these phases, as a run has shown; 0: none, or no run */
+  double combine; /**< s that results need beyond computing */
+  double seconds; /**< the sum of these four */
+  double idle;    /**< part 0..1 of all ranks' time without computing */
   double network_bytes; /**< between nodes */
   double host_bytes;    /**< of rank 0: fields, units, plan */
   double device_bytes;  /**< of a rank: fields and its largest unit; 0: the family does not say */

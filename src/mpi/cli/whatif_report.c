@@ -25,10 +25,11 @@ static void print_row(const tsl_whatif *w, const tsl_whatif_row *row, FILE *file
   char network[24], host[24], device[24];
   const double speed_up = row->seconds > 0 ? w->one.seconds / row->seconds : 1;
   fprintf(file,
-          "  %7" PRId64 " %7" PRId64 " %8" PRId64 "  %10.4g %10.3g %10.3g %10.4g  %8.2f %7.1f "
+          "  %7" PRId64 " %7" PRId64 " %8" PRId64
+          "  %10.4g %10.3g %10.3g %10.3g %10.4g  %8.2f %7.1f "
           "%7.1f  %11s %11s %11s  %8.3f\n",
-          row->nodes, row->ranks, row->units, row->compute, row->share, row->combine, row->seconds,
-          speed_up, 100 * speed_up / (double)row->nodes, 100 * row->idle,
+          row->nodes, row->ranks, row->units, row->compute, row->share, row->between, row->combine,
+          row->seconds, speed_up, 100 * speed_up / (double)row->nodes, 100 * row->idle,
           tsl_bytes_text(row->network_bytes, network), tsl_bytes_text(row->host_bytes, host),
           row->device_bytes > 0 ? tsl_bytes_text(row->device_bytes, device) : "-", row->planning);
 }
@@ -75,19 +76,24 @@ static void print_limits(const tsl_session *s, const tsl_whatif *w, FILE *file) 
       fprintf(file, "on %" PRId64 " nodes %" PRId64 " ranks are left out, they would not pay\n",
               w->rows[k].nodes, w->rows[k].ranks - w->rows[k].parts);
   if (lists) fputs("not counted: lists of results, whose length shows in the run\n", file);
-  if (s->family->active != NULL)
-    fputs(
-        "times are of one phase of each set of kinds; not counted: rank 0's work between phases\n",
-        file);
+  if (w->one.between > 0)
+    fprintf(file,
+            "times are of one phase of each set of kinds; between: rank 0 between phases, as a run "
+            "of %s with %s took\n",
+            w->rates[0].ranks, w->rates[0].threads);
+  else if (s->family->active != NULL)
+    fputs("times are of one phase of each set of kinds; not counted: rank 0's work between phases, "
+          "which a finished run adds to the calibration file\n",
+          file);
 }
 
 void tsl_whatif_print(const tsl_session *s, const tsl_whatif *w, FILE *file) {
   fprintf(file, "nodes that are not here, network %g s and %g bytes/s; each node:\n",
           w->cluster.network.latency, w->cluster.network.bandwidth);
   for (int d = 0; d < (int)w->cluster.devices.n; d++) print_device(w, d, file);
-  fprintf(file, "\n  %7s %7s %8s  %10s %10s %10s %10s  %8s %7s %7s  %11s %11s %11s  %8s\n", "nodes",
-          "ranks", "units", "compute s", "share s", "combine s", "time s", "speed-up", "effic %",
-          "idle %", "network", "rank 0 host", "device", "plan s");
+  fprintf(file, "\n  %7s %7s %8s  %10s %10s %10s %10s %10s  %8s %7s %7s  %11s %11s %11s  %8s\n",
+          "nodes", "ranks", "units", "compute s", "share s", "between s", "combine s", "time s",
+          "speed-up", "effic %", "idle %", "network", "rank 0 host", "device", "plan s");
   for (int k = 0; k < w->n; k++) print_row(w, &w->rows[k], file);
   fprintf(file, "speed-up over one node, %.4g s\n", w->one.seconds);
   print_fits(w, file);

@@ -107,7 +107,24 @@ static bool parse_line(const char *line, uint64_t *hash, int *kind, double c[TSL
                        double *setup) {
   return sscanf(line, "%" SCNx64 " %d %lf %lf %lf %lf +%lf", hash, kind, &c[0], &c[1], &c[2], &c[3],
                 setup) == 7 &&
-         *kind >= 0 && *kind < TSL_MAX_KINDS && tsl_calibration_makes_sense(c, *setup);
+         *kind >= TSL_BETWEEN && *kind < TSL_MAX_KINDS && tsl_calibration_makes_sense(c, *setup);
+}
+
+/* s of rank 0 between phases, 0: not known. */
+static double look_up_between(const char *path, uint64_t hash) {
+  FILE *file = tsl_calibration_open(path);
+  char line[LINE];
+  double found = 0;
+  if (file == NULL) return 0;
+  while (fgets(line, sizeof line, file) != NULL) {
+    uint64_t of_line;
+    int kind;
+    double c[TSL_N_COEFFICIENTS], setup;
+    if (parse_line(line, &of_line, &kind, c, &setup) && of_line == hash && kind == TSL_BETWEEN)
+      found = c[0];
+  }
+  fclose(file);
+  return found;
 }
 
 /* Look a key up; later lines win. Found when every kind of the family has a line. */
@@ -120,7 +137,8 @@ static bool look_up(const char *path, uint64_t hash, int n_kinds, tsl_speed *spe
     uint64_t of_line;
     int kind;
     double c[TSL_N_COEFFICIENTS], setup;
-    if (!parse_line(line, &of_line, &kind, c, &setup) || of_line != hash || kind >= n_kinds)
+    if (!parse_line(line, &of_line, &kind, c, &setup) || of_line != hash || kind < 0 ||
+        kind >= n_kinds)
       continue;
     memcpy(speed->c[kind], c, sizeof c);
     speed->setup[kind] = setup;
@@ -170,11 +188,31 @@ FILE *tsl_calibration_append(const char *path) {
   return file;
 }
 
-void tsl_calibration_put(FILE *file, const char *key, int kind, const tsl_speed *speed) {
-  const double *c = speed->c[kind];
+static void put_line(FILE *file, const char *key, int kind, const double c[TSL_N_COEFFICIENTS],
+                     double setup) {
   fprintf(file, "%016" PRIx64 " %d %.9e %.9e %.9e %.9e +%.9e %s\n", fnv1a(key), kind, c[0], c[1],
-          c[2], c[3], speed->setup[kind], key);
+          c[2], c[3], setup, key);
   fflush(file); /* one write a line, so that those of concurrent jobs do not mix */
+}
+
+void tsl_calibration_put(FILE *file, const char *key, int kind, const tsl_speed *speed) {
+  put_line(file, key, kind, speed->c[kind], speed->setup[kind]);
+}
+
+tsl_err tsl_calibration_between(const tsl_run_settings *settings, const tsl_cost *cost,
+                                double seconds) {
+  tsl_err err = TSL_OK;
+  const double c[TSL_N_COEFFICIENTS] = {seconds};
+  char path[1024];
+  FILE *file = NULL;
+  if (cost->keys == NULL || seconds <= 0) return TSL_OK;
+  TSL_TRY(tsl_calibration_path(settings, path, sizeof path));
+  if (fabs(look_up_between(path, fnv1a(cost->keys)) / seconds - 1) <= TSL_NOISE) return TSL_OK;
+  file = tsl_calibration_append(path);
+  if (file != NULL) put_line(file, cost->keys, TSL_BETWEEN, c, 0);
+done:
+  if (file != NULL) (void)fclose(file);
+  return err;
 }
 
 /* A home that cannot be written is no error. */

@@ -47,6 +47,17 @@ FILE *tsl_calibration_append(const char *path);
 /** Add the coefficients of a kind; of lines with the same key and kind the last one holds. */
 void tsl_calibration_put(FILE *file, const char *key, int kind, const tsl_speed *speed);
 
+/** Lines of this kind hold what rank 0 does between phases. */
+enum { TSL_BETWEEN = -1 };
+
+/**
+ * Root, not collective. Keep what rank 0 did between the phases of a finished run, under rank 0's
+ * key, unless the file knows as much within noise.
+ * @param[in] seconds  in a phase of each set of kinds; 0 is not kept
+ */
+tsl_err tsl_calibration_between(const tsl_run_settings *settings, const tsl_cost *cost,
+                                double seconds);
+
 /**
  * Root, not collective. Hold a finished run against its prediction, and correct the calibration
  * file where it was off by more than a tenth: the kind's coefficients are multiplied by measured

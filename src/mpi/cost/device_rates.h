@@ -16,7 +16,11 @@ typedef struct tsl_device_rate {
   char ranks[32];   /**< "2 ranks" that measured side by side */
   char program[40]; /**< time and size of the program that measured */
   tsl_speed speed;
+  double between; /**< s of rank 0 in the phases of an iteration, besides computing; 0: no run of
+                       these ranks has told */
   int size;       /**< units of about 2^size items were measured, of the first kind */
+  int64_t
+      lanes; /**< strips: of a rank; what a band costs besides its cells is divided among them */
   unsigned found; /**< bits of the kinds that have a line */
 } tsl_device_rate;
 

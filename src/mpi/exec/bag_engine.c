@@ -30,8 +30,11 @@ enum {
   N_BATCHES = 3, /* one computing, one waiting behind it or begun too, one being delivered */
   AHEAD = 2      /* posted to the compute thread at most */
 };
-static const long IDLE_US = 200, SENDING_US = 20; /* naps of the main thread */
-static const double KEEP = 0.8;                   /* weight of what was measured before */
+/* Naps of the main thread, which shares the rank's cores with the compute thread: short while the
+ * device has nothing or results are leaving, else a part of what a batch takes. */
+static const long IDLE_US = 200, LONG_US = 1000, SENDING_US = 20;
+static const double NAP = 0.02;
+static const double KEEP = 0.8; /* weight of what was measured before */
 
 /* A batch of units on its way: posted to the compute thread, then delivered. */
 typedef struct batch {
@@ -276,7 +279,9 @@ static long nap(const engine_state *e, bool moved) {
   if (moved) return 0;
   for (int k = 0; k < N_BATCHES; k++)
     if (e->batches[k].sending) return SENDING_US;
-  return IDLE_US;
+  const double part = NAP * 1e6 * tsl_work_source_longest(e->source);
+  if (e->posted == 0 || part < (double)IDLE_US) return IDLE_US;
+  return part < (double)LONG_US ? (long)part : LONG_US;
 }
 
 static bool all_idle(const engine_state *e) {

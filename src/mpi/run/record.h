@@ -68,6 +68,10 @@ tsl_err tsl_record_add(const tsl_session *session, const tsl_phase *phase, tsl_s
 /** Print what came out of the plan: sums and the slowest phase. Rank 0. */
 void tsl_record_print(const tsl_session *session, const tsl_record *record, FILE *file);
 
+/** Rank 0. What it does between phases: of each set of kinds the median of its phases, in sum.
+ *  @param[out] seconds  0 after a single phase */
+tsl_err tsl_record_between(const tsl_session *session, const tsl_record *record, double *seconds);
+
 /** Write /run/phases and /run/phase_times. Rank 0. */
 tsl_err tsl_record_store_phases(const tsl_record *record, tsl_out *out);
 

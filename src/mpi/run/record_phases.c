@@ -2,6 +2,7 @@
 #include "record.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 /* ---- sums */
 
@@ -118,6 +119,34 @@ tsl_err tsl_record_add(const tsl_session *s, const tsl_phase *phase, tsl_share_l
   TSL_TRY(add_phase(s, phase, lines, &balance, record));
   TSL_TRY(add_times(s, phase, record));
 done:
+  return err;
+}
+
+/* ---- between phases */
+
+static int by_size(const void *a, const void *b) {
+  const double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+tsl_err tsl_record_between(const tsl_session *s, const tsl_record *record, double *seconds) {
+  tsl_err err = TSL_OK;
+  const int64_t n = record->n_phases;
+  double *all = NULL, *of_set = NULL;
+  *seconds = 0;
+  if (n < 2) return TSL_OK;
+  TSL_TRY(tsl_alloc(n, sizeof *all, "phases", (void **)&all));
+  TSL_TRY(tsl_alloc(n, sizeof *of_set, "phases", (void **)&of_set));
+  tsl_stage_between(s, record->phases[0].phase, n, all);
+  for (int k = 0; k < s->sets.n; k++) {
+    int64_t n_set = 0;
+    for (int64_t p = 0; p < n; p++)
+      if (record->phases[p].kinds == (int64_t)s->sets.mask[k]) of_set[n_set++] = all[p];
+    if (n_set > 0) qsort(of_set, (size_t)n_set, sizeof *of_set, by_size);
+    if (n_set > 0) *seconds += of_set[n_set / 2];
+  }
+done:
+  TSL_FREE_ALL(all, of_set);
   return err;
 }
 
