@@ -227,16 +227,16 @@ static inline int64_t xc_slab_of(const tsl_problem *problem) {
   return ((const int32_t *)problem->fields[XC_IN_TASK].data)[1];
 }
 
-/** Has a kind of unit work in a phase? A kind without units rests in none. */
+/** Has a kind of unit work in a phase? */
 static inline bool xc_is_active(const tsl_problem *problem, int phase, int kind) {
   const xc_params *p = xc_params_of(problem);
   const xc_task task = xc_task_of(problem);
-  if (kind == XC_UNIT_LATTICE) return task == XC_TASK_CUBES || p->lattice.n == 0;
+  if (kind == XC_UNIT_LATTICE && p->lattice.n > 0) return task == XC_TASK_CUBES;
   if (task == XC_TASK_CUBES) return false;
   if (task == XC_TASK_SHARES && kind == XC_UNIT_GROUP) return true;
   if (xc_phases(p) == 1 || kind == XC_UNIT_FIT) return true;
   if (kind == XC_UNIT_NONLOCAL) return p->functional.nonlocal.b != 0;
-  return phase % 2 == 0 && kind != XC_UNIT_EXCHANGE;
+  return phase % 2 == 0 && kind != XC_UNIT_EXCHANGE && kind != XC_UNIT_LATTICE;
 }
 
 /** Are phases for matrices and gradients, none for what the field is at points of space? */

@@ -23,8 +23,10 @@ typedef struct tsl_kind_sets {
 /** Kinds that are active in a phase, as bits. */
 uint32_t tsl_kinds_active(const tsl_problem *problem, int phase);
 
-/** The sets of the first TSL_PHASES_AHEAD phases, and of kinds that rest in all of them. */
-void tsl_kind_sets_make(const tsl_problem *problem, tsl_kind_sets *sets);
+/** The sets of the first TSL_PHASES_AHEAD phases, and of kinds of units that rest in all of them.
+ *  @param[in] units  [n_units] */
+void tsl_kind_sets_make(const tsl_problem *problem, const tsl_unit *units, int64_t n_units,
+                        tsl_kind_sets *sets);
 
 /** Index of a set, or -1. */
 int tsl_kind_sets_find(const tsl_kind_sets *sets, uint32_t mask);
