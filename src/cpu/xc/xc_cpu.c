@@ -102,18 +102,27 @@ done:
   return err;
 }
 
-static tsl_err run_batch(tsl_worker *w, const tsl_unit *unit, tsl_part *part) {
+/* Does a unit go on where the one before ends? (P|mn) D, and J by c (P|mn), add one function after
+ * another, so such units are run as one, with the same bits. */
+static bool goes_on(const tsl_worker *w, const tsl_unit *before, const tsl_unit *unit) {
+  return unit->kind == XC_UNIT_FIT && before->kind == XC_UNIT_FIT && unit->lo[0] == before->hi[0] &&
+         !xc_adds_gradient(w->problem, w->phase, XC_UNIT_FIT);
+}
+
+/* Units [0, n), of which each goes on where the one before ends. */
+static tsl_err run_batch(tsl_worker *w, const tsl_unit *units, int64_t n, tsl_part *parts) {
   tsl_err err = TSL_OK;
   const double start = tsl_cpu_seconds();
-  if (xc_adds_gradient(w->problem, w->phase, unit->kind))
-    TSL_TRY(xc_batches_gradient(w->batches, unit));
-  else if (unit->kind == XC_UNIT_FOCK)
-    xc_batches_fock(w->batches, unit->lo[0], unit->hi[0]);
-  else if (unit->kind == XC_UNIT_EXCHANGE)
-    TSL_TRY(xc_batches_exchange(w->batches, unit));
+  const int64_t lo = units[0].lo[0], hi = units[n - 1].hi[0];
+  if (xc_adds_gradient(w->problem, w->phase, units[0].kind))
+    TSL_TRY(xc_batches_gradient(w->batches, units));
+  else if (units[0].kind == XC_UNIT_FOCK)
+    xc_batches_fock(w->batches, lo, hi);
+  else if (units[0].kind == XC_UNIT_EXCHANGE)
+    TSL_TRY(xc_batches_exchange(w->batches, units));
   else
-    TSL_TRY(xc_batches_fit(w->batches, unit->lo[0], unit->hi[0]));
-  part->seconds = tsl_cpu_unit_seconds(start, w->slow, 1);
+    TSL_TRY(xc_batches_fit(w->batches, lo, hi));
+  tsl_seconds_spread(tsl_cpu_unit_seconds(start, w->slow, 1), units, n, parts);
 done:
   return err;
 }
@@ -149,7 +158,7 @@ done:
   return err;
 }
 
-/* Groups that follow one another travel together. */
+/* Groups that follow one another travel together, and so do fitting shells. */
 static tsl_err xc_run_cpu(tsl_worker *w, const tsl_unit *units, int64_t n, tsl_part *parts) {
   tsl_err err = TSL_OK;
   const bool samples = xc_sampler_takes(w->sampler, units);
@@ -159,7 +168,8 @@ static tsl_err xc_run_cpu(tsl_worker *w, const tsl_unit *units, int64_t n, tsl_p
     parts[u].seconds = 0;
     if (!xc_is_active(w->problem, w->phase, units[u].kind)) continue;
     if (!has_points(&units[u])) {
-      TSL_TRY(run_batch(w, &units[u], &parts[u]));
+      while (end < n && goes_on(w, &units[end - 1], &units[end])) end++;
+      TSL_TRY(run_batch(w, units + u, end - u, parts + u));
       continue;
     }
     while (end < n && units[end].kind == units[u].kind) end++;
