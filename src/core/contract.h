@@ -212,8 +212,9 @@ typedef struct tsl_family {
   const char *const *free_keys;
 
   /** OPTIONAL, default always: have units of this kind work in this phase? The others are not
-   *  handed out in it. Any rank, any phase. BAG without LIST fields only. Depends on the parameters
-   *  alone; sets of kinds that first occur after TSL_PHASES_AHEAD phases are not planned for. */
+   *  handed out in it. Any rank, any phase. BAG without LIST fields only. Depends on the
+   *  parameters, and on IN fields, whose first values tell of the first TSL_PHASES_AHEAD phases;
+   *  plans are made for the sets of kinds of these, and for those that rest in all of them. */
   bool (*active)(const tsl_problem *problem, int phase, int kind);
 
   /** OPTIONAL (WAVE), default no recovery. Root only, after the last phase: where the traceback

@@ -44,7 +44,7 @@ typedef enum tsl_combine {
   TSL_LIST    /**< each unit appends records; result is the concatenation in unit order */
 } tsl_combine;
 
-enum { TSL_MAX_FIELDS = 40, TSL_NAME = 40 };
+enum { TSL_MAX_FIELDS = 48, TSL_NAME = 40 };
 
 /**
  * An array of the problem. The table of fields drives allocation, broadcast, combination,

@@ -138,16 +138,43 @@ def charges_case():
 
 
 def same_case():
-    """The same text on any ranks and threads."""
-    case, texts = CASES["hydroxyl"], []
-    for ranks, threads in ((1, 1), (2, 1), (3, 1), (1, 2)):
-        folder = suite.path(f"same{ranks}{threads}")
-        tree = tree_of(case, folder, grid={"preset": "coarse"}, reproducible=True)
-        tree["run"]["threads"] = threads
-        suite.result(tree, ranks=ranks, name=f"same{ranks}{threads}", timeout=300).close()
-        with open(file_of(folder, "potential"), encoding="ascii") as file:
-            texts.append(file.read())
-    check(texts.count(texts[0]) == len(texts), "they differ")
+    """The same text, charges and sum on any ranks and threads, with a gradient and fitted Coulomb before them, too."""
+    case, seen = CASES["hydroxyl"], {}
+    for ranks, threads in ((1, 1), (2, 1), (3, 1), (5, 1), (1, 2)):
+        for kind, more in (("exact", {}), ("fitted", {"coulomb": "fitted", "task": "gradient"})):
+            name = f"same{ranks}{threads}{kind}"
+            tree = tree_of(case, suite.path(name), grid={"preset": "coarse"}, reproducible=True, **more)
+            tree["run"]["threads"] = threads
+            tree["xc"]["cube"]["spacing"] = 0.41
+            with suite.result(tree, ranks=ranks, name=name, timeout=300) as file:
+                found = [file["results/hirshfeld_charges"][()].tobytes(), file["results"].attrs["electrons of density cube"]]
+                units, lattice = file["run/units"][()], 5
+            for key in case["values"]:
+                with open(file_of(suite.path(name), key), encoding="ascii") as text:
+                    found.append(text.read())
+            check(seen.setdefault(kind, found) == found, f"{name} differs")
+            owners = set(units["rank"][units["kind"] == lattice])
+            check(len(owners) == ranks, f"{name}: ranks {owners} have the blocks")
+    return f"{len(found) - 2} cubes"
+
+
+def slabs_case():
+    """A cube of several slabs has the values of a coarser one, of one slab, at the points of both."""
+    values = {}
+    for step, ranks in ((0.06, 3), (0.12, 1)):
+        tree = {"molecule": {"atoms": '"H 0 0 0; H 0 0.1 0.73"'}, "basis": "STO-3G", "functional": "svwn5",
+                "cube": {"density": f"slabs{ranks}.cube", "spacing": step, "margin": 5.04}, "reproducible": True}
+        run = {"device": "cpu", "threads": 1, "ranks": "all"}
+        with suite.result({"family": "xc", "run": run, "xc": tree}, ranks=ranks, name=f"slabs{ranks}", timeout=600) as file:
+            phases = file["run/phases"][()]
+        slabs = int((phases["kinds"] == 1 << 5).sum())
+        check(slabs > 1 if ranks > 1 else slabs == 1, f"{slabs} slabs")
+        values[ranks] = read_cube(suite.path(f"slabs{ranks}.cube"))[-1]
+    coarse, fine = values[1], values[3][::2, ::2, ::2]
+    least = tuple(slice(0, min(sizes)) for sizes in zip(coarse.shape, fine.shape))
+    worst = digits(fine[least], coarse[least])
+    check(worst <= 1.01, f"{worst} units of the last digit")
+    return f"{values[3].size} points"
 
 
 def slice_case():
@@ -214,6 +241,7 @@ for molecule in CASES:
 suite.case("sums", sum_case)
 suite.case("charges of ammonium", charges_case)
 suite.case("ranks and threads", same_case)
+suite.case("slabs", slabs_case)
 suite.case("density slice", slice_case)
 suite.case("a full disk", full_case)
 suite.end()

@@ -75,7 +75,8 @@ tsl_err xc_phase(const tsl_backend *backend, tsl_worker *worker, xc_made *made, 
   TSL_TRY(tsl_alloc(made->units.n, sizeof *list, "units", (void **)&list));
   for (int64_t u = 0; u < made->units.n; u++) {
     const tsl_unit *unit = &made->units.list[order == XC_ORDER_GIVEN ? u : made->units.n - 1 - u];
-    if (kinds >> unit->kind & 1 && xc_is_active(p, phase, unit->kind)) list[n++] = *unit;
+    if (kinds >> unit->kind & 1 && xc_is_active(&made->problem, phase, unit->kind))
+      list[n++] = *unit;
   }
   TSL_TRY(backend->begin(worker, phase));
   TSL_TRY(run_units(backend, worker, made, list, n, call));

@@ -27,12 +27,18 @@ static bool active_by_four(const tsl_problem *problem, int phase, int kind) {
   return tsl_kind_in(masks[phase % 4], kind);
 }
 
+/* Kind 1 in no phase that is planned for. */
+static bool active_later(const tsl_problem *problem, int phase, int kind) {
+  (void)problem;
+  return (phase < 1000) == (kind != 1);
+}
+
 static void finds_sets(void **state) {
   tsl_family family = {.n_kinds = KINDS, .active = active};
   const tsl_problem problem = {.family = &family};
   tsl_kind_sets sets;
   (void)state;
-  tsl_kind_sets_make(&problem, &sets);
+  tsl_kind_sets_make(&problem, NULL, 0, &sets);
   assert_int_equal(sets.n, 2);
   assert_int_equal(sets.mask[0], 7);
   assert_int_equal(sets.mask[1], 4);
@@ -40,11 +46,17 @@ static void finds_sets(void **state) {
   assert_int_equal(tsl_kind_sets_find(&sets, 4), 1);
   assert_int_equal(tsl_kind_sets_find(&sets, 5), -1);
   family.active = active_by_four;
-  tsl_kind_sets_make(&problem, &sets);
+  tsl_kind_sets_make(&problem, NULL, 0, &sets);
   assert_int_equal(sets.n, 4);
   assert_true(sets.home[0] == 1 && sets.home[1] == 2 && sets.home[2] == 3);
+  family.active = active_later;
+  const tsl_unit units[] = {{.id = 0, .kind = 0}, {.id = 1, .kind = 1}};
+  tsl_kind_sets_make(&problem, units, 2, &sets);
+  assert_true(sets.n == 2 && sets.mask[0] == 5 && sets.mask[1] == 2 && sets.home[1] == 1);
+  tsl_kind_sets_make(&problem, units, 1, &sets);
+  assert_true(sets.n == 1 && sets.home[1] == -1);
   family.active = NULL;
-  tsl_kind_sets_make(&problem, &sets);
+  tsl_kind_sets_make(&problem, NULL, 0, &sets);
   assert_true(sets.n == 1 && sets.mask[0] == 7 && sets.home[2] == 0);
 }
 
@@ -90,9 +102,9 @@ static void balances(void **state) {
   uint64_t seed = 1;
   (void)state;
   for (int trial = 0; trial < 40; trial++) {
-    family.active = trial % 4 < 2 ? active : active_by_four;
-    tsl_kind_sets_make(&problem, &sets);
+    family.active = trial % 6 < 2 ? active : trial % 6 < 4 ? active_by_four : active_later;
     make(&in, trial % 2 == 0, &seed);
+    tsl_kind_sets_make(&problem, in.units, N, &sets);
     for (int kind = TSL_PLAN_STRIPS; kind <= TSL_PLAN_BINS; kind++) {
       const tsl_plan_rule rule = {.kind = (tsl_plan_kind)kind, .dynamic = 0.2};
       tsl_plan plan;

@@ -3,6 +3,7 @@
 #include "xc_fixture.h"
 #include "xc_functions.h"
 #include "xc_hirshfeld.h"
+#include "xc_lattice.h"
 #include "xc_potential.h"
 #include "xc_random_shells.h"
 #include "xc_values.h"
@@ -89,14 +90,15 @@ static void potential(void **state) {
     cloud_of_points c;
     xc_charge outside = {{5, -6, 7}, -0.3};
     xc_atom atom = {.z = 9, .at = {0.9, -0.4, 1.3}};
-    const xc_molecule m = {.atoms = &atom, .n_atoms = 1, .charges = &outside, .n_charges = 1};
+    const xc_charge all[2] = {{{atom.at[0], atom.at[1], atom.at[2]}, atom.z}, outside};
     xc_potential *v = NULL;
     double found[POINTS];
     xc_random_basis(4, 2, spherical, 0.1, 30, &basis);
     scatter(6, &c);
     c.at[0][3] = 90, c.at[1][4] = -1e4; /* far away */
     double *d = random_matrix(basis.n), *one = room(basis.n, basis.n);
-    good(xc_potential_create(&m, &basis, d, &v));
+    good(xc_potential_create(all, 2, &basis, &v));
+    for (int64_t k = 0; k < basis.n_shells; k++) good(xc_potential_shell(v, d, k));
     xc_potential_at(v, &c.places, found);
     for (int p = 0; p < POINTS; p++) {
       const xc_charge probe = {{c.at[0][p], c.at[1][p], c.at[2][p]}, 1};
@@ -147,6 +149,27 @@ static void plain_charges(const field *f, const xc_grid *grid, const double *gue
   tsl_free(phi), tsl_free(share), free(owner);
 }
 
+/** Charges by the shares of each group. */
+static void charges_of(const field *f, const xc_groups *groups, const xc_grid *grid,
+                       const double *total, double *charges) {
+  xc_free_atoms atoms;
+  xc_sharing scratch = {.share = NULL};
+  double *part = room(groups->n_shells, 1);
+  good(xc_free_atoms_create(f->molecule.atoms, f->molecule.n_atoms, &f->orbital, &atoms));
+  for (int32_t z = 1; z <= XC_MAX_Z; z++) good(xc_free_atoms_solve(&atoms, z));
+  for (int64_t k = groups->n - 1; k >= 0; k--) {
+    const xc_group *g = &groups->list[k];
+    const double *const point[4] = {grid->x + g->first, grid->y + g->first, grid->z + g->first,
+                                    grid->w + g->first};
+    good(xc_hirshfeld_group(&atoms, g, groups->shells + g->shells, point, total, &scratch,
+                            part + g->shells));
+  }
+  xc_hirshfeld_charges(&f->molecule, &f->orbital, groups, part, charges);
+  xc_sharing_clear(&scratch);
+  xc_free_atoms_clear(&atoms);
+  tsl_free(part);
+}
+
 /** Of a density that is none of the guess's, spherical and Cartesian. */
 static void partition(void **state) {
   (void)state;
@@ -168,13 +191,12 @@ static void partition(void **state) {
     for (int64_t i = 0; i < n; i++)
       for (int64_t j = 0; j < n; j++)
         total[i * n + j] = f.work[i * n + j] + 0.1 * f.overlap[i * n + j];
-    const double *const point[4] = {grid.x, grid.y, grid.z, grid.w};
-    good(xc_hirshfeld(&f.molecule, &f.orbital, &groups, point, total, found));
+    charges_of(&f, &groups, &grid, total, found);
     plain_charges(&f, &grid, f.work, total, truth);
     for (int a = 0; a < 6; a++)
       if (!(fabs(found[a] - truth[a]) < 1e-9))
         fail_msg("atom %d: %.12f, not %.12f", a, found[a], truth[a]);
-    good(xc_hirshfeld(&f.molecule, &f.orbital, &groups, point, f.work, found));
+    charges_of(&f, &groups, &grid, f.work, found);
     for (int a = 0; a < 6; a++) electrons += found[a];
     assert_true(fabs(electrons) < 0.05); /* of a coarse grid; the free atoms are neutral */
     tsl_free(total);
@@ -182,8 +204,47 @@ static void partition(void **state) {
   }
 }
 
+/* ------------------------------------------------------------------ lattice */
+
+/** All blocks of all slabs together write each number of a cube once, where the format has it. */
+static void lattice_text(void **state) {
+  (void)state;
+  static const int64_t sizes[][4] = {{1, 1, 1, 1}, {17, 9, 13, 3}, {20, 3, 6, 8}, {9, 16, 25, 16}};
+  for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+    const int64_t *n = sizes[i];
+    xc_lattice l = {
+        .n = 2, .points = {n[0], n[1], n[2]}, .planes = n[3], .origin = {-1, 2, 0.5}, .step = 0.25};
+    char *text = calloc((size_t)(l.n * xc_lattice_bytes(&l)), 1);
+    for (int64_t slab = 0; slab < xc_lattice_slabs(&l); slab++) {
+      memset(text, 0, (size_t)(l.n * xc_lattice_bytes(&l)));
+      for (int64_t k = xc_lattice_blocks(&l) - 1; k >= 0; k--) {
+        double values[XC_PLACES];
+        xc_block b;
+        xc_lattice_block(&l, slab, k, &b);
+        for (int64_t p = 0; p < b.points.n; p++)
+          values[p] = 1e4 * b.at[0][p] + 1e2 * b.at[1][p] + b.at[2][p];
+        xc_lattice_text(&l, &b, 1, values, text);
+      }
+      const char *at = text + xc_lattice_bytes(&l);
+      for (int64_t x = slab * n[3]; x < slab * n[3] + xc_lattice_planes(&l, slab); x++)
+        for (int64_t y = 0; y < n[1]; y++)
+          for (int64_t z = 0; z < n[2]; z++) {
+            char number[32];
+            const double value = 1e4 * (-1 + 0.25 * (double)x) + 1e2 * (2 + 0.25 * (double)y) +
+                                 0.5 + 0.25 * (double)z;
+            (void)snprintf(number, sizeof number, "%13.5E%s", value,
+                           z % 6 == 5 || z == n[2] - 1 ? "\n" : "");
+            assert_memory_equal(at, number, strlen(number));
+            at += strlen(number);
+          }
+      for (int64_t k = 0; k < xc_lattice_bytes(&l); k++) assert_int_equal(text[k], 0);
+    }
+    free(text);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(values), cmocka_unit_test(potential),
-                                     cmocka_unit_test(partition)};
+                                     cmocka_unit_test(partition), cmocka_unit_test(lattice_text)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

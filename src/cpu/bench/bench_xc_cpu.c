@@ -141,7 +141,10 @@ static void read_worker(const tsl_worker *w, const bench_xc_molecule *m, figures
 static tsl_err build(tsl_worker *w, bench_xc_molecule *m, tsl_part *parts, figures *best) {
   tsl_err err = TSL_OK;
   figures now = {.wall = -tsl_cpu_seconds(), .processor = -processor_seconds()};
-  for (int t = 0; t < w->threads; t++) memset(w->thread[t].steps, 0, sizeof w->thread[t].steps);
+  for (int t = 0; t < w->threads; t++) {
+    w->thread[t].counts = true;
+    memset(w->thread[t].steps, 0, sizeof w->thread[t].steps);
+  }
   TSL_TRY(xc_backend_cpu.begin(w, 0));
   TSL_TRY(xc_backend_cpu.run(w, m->groups, w->p->n_groups, parts));
   TSL_TRY(xc_backend_cpu.collect(w, &m->problem));

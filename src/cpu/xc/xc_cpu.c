@@ -26,6 +26,7 @@ static void xc_close_cpu(tsl_worker **worker) {
   xc_gradient_close(&w->gradient);
   xc_groups_close(w);
   xc_batches_close(&w->batches);
+  xc_sampler_close(&w->sampler);
   TSL_FREE_ALL(w->thread, w->gradient_sum, w->densities, w);
   *worker = NULL;
 }
@@ -41,12 +42,13 @@ static tsl_err xc_begin_cpu(tsl_worker *w, int phase) {
   w->bad = false;
   if (w->gradient_sum != NULL)
     memset(w->gradient_sum, 0, (size_t)(3 * w->p->n_atoms) * sizeof *w->gradient_sum);
-  if (xc_is_active(w->p, phase, XC_UNIT_GROUP)) xc_cache_begin(&w->cache);
+  if (xc_is_active(w->problem, phase, XC_UNIT_GROUP)) xc_cache_begin(&w->cache);
   w->sites = xc_nonlocal_sites_of(w->problem);
   if (w->densities != NULL)
     memset(w->densities, 0,
            (size_t)(XC_NONLOCAL_OMEGA * w->p->n_nonlocal_points) * sizeof *w->densities);
   xc_batches_begin(w->batches, phase);
+  xc_sampler_begin(w->sampler);
   return TSL_OK;
 }
 
@@ -92,6 +94,7 @@ static tsl_err xc_open_cpu(const tsl_problem *problem, const tsl_device *device,
     TSL_TRY(tsl_alloc(XC_NONLOCAL_OMEGA * w->p->n_nonlocal_points, sizeof *w->densities,
                       "densities of points", (void **)&w->densities));
   TSL_TRY(xc_batches_open(problem, w->threads, room, 0, &w->batches));
+  TSL_TRY(xc_sampler_open(problem, w->threads, &w->sampler));
   TSL_TRY(xc_begin_cpu(w, 0)); /* calibration comes before the first phase */
   *worker = w;
 done:
@@ -99,18 +102,27 @@ done:
   return err;
 }
 
-static tsl_err run_batch(tsl_worker *w, const tsl_unit *unit, tsl_part *part) {
+/* Does a unit go on where the one before ends? (P|mn) D, and J by c (P|mn), add one function after
+ * another, so such units are run as one, with the same bits. */
+static bool goes_on(const tsl_worker *w, const tsl_unit *before, const tsl_unit *unit) {
+  return unit->kind == XC_UNIT_FIT && before->kind == XC_UNIT_FIT && unit->lo[0] == before->hi[0] &&
+         !xc_adds_gradient(w->problem, w->phase, XC_UNIT_FIT);
+}
+
+/* Units [0, n), of which each goes on where the one before ends. */
+static tsl_err run_batch(tsl_worker *w, const tsl_unit *units, int64_t n, tsl_part *parts) {
   tsl_err err = TSL_OK;
   const double start = tsl_cpu_seconds();
-  if (xc_adds_gradient(w->problem, w->phase, unit->kind))
-    TSL_TRY(xc_batches_gradient(w->batches, unit));
-  else if (unit->kind == XC_UNIT_FOCK)
-    xc_batches_fock(w->batches, unit->lo[0], unit->hi[0]);
-  else if (unit->kind == XC_UNIT_EXCHANGE)
-    TSL_TRY(xc_batches_exchange(w->batches, unit));
+  const int64_t lo = units[0].lo[0], hi = units[n - 1].hi[0];
+  if (xc_adds_gradient(w->problem, w->phase, units[0].kind))
+    TSL_TRY(xc_batches_gradient(w->batches, units));
+  else if (units[0].kind == XC_UNIT_FOCK)
+    xc_batches_fock(w->batches, lo, hi);
+  else if (units[0].kind == XC_UNIT_EXCHANGE)
+    TSL_TRY(xc_batches_exchange(w->batches, units));
   else
-    TSL_TRY(xc_batches_fit(w->batches, unit->lo[0], unit->hi[0]));
-  part->seconds = tsl_cpu_unit_seconds(start, w->slow, 1);
+    TSL_TRY(xc_batches_fit(w->batches, lo, hi));
+  tsl_seconds_spread(tsl_cpu_unit_seconds(start, w->slow, 1), units, n, parts);
 done:
   return err;
 }
@@ -137,22 +149,34 @@ static int64_t xc_cpu_saturating_units(const tsl_worker *w, int kind) {
              : 1;
 }
 
-/* Groups that follow one another travel together. */
+static tsl_err run_samples(tsl_worker *w, const tsl_unit *units, int64_t n, tsl_part *parts) {
+  tsl_err err = TSL_OK;
+  const double start = tsl_cpu_seconds();
+  TSL_TRY(xc_sampler_run(w->sampler, units, n));
+  xc_sampler_spread(w->sampler, tsl_cpu_unit_seconds(start, w->slow, 1), units, n, parts);
+done:
+  return err;
+}
+
+/* Groups that follow one another travel together, and so do fitting shells. */
 static tsl_err xc_run_cpu(tsl_worker *w, const tsl_unit *units, int64_t n, tsl_part *parts) {
   tsl_err err = TSL_OK;
-  for (int64_t u = 0, end; u < n; u = end) {
+  const bool samples = xc_sampler_takes(w->sampler, units);
+  if (samples) TSL_TRY(run_samples(w, units, n, parts));
+  for (int64_t u = samples ? n : 0, end; u < n; u = end) {
     end = u + 1;
     parts[u].seconds = 0;
-    if (!xc_is_active(w->p, w->phase, units[u].kind)) continue;
+    if (!xc_is_active(w->problem, w->phase, units[u].kind)) continue;
     if (!has_points(&units[u])) {
-      TSL_TRY(run_batch(w, &units[u], &parts[u]));
+      while (end < n && goes_on(w, &units[end - 1], &units[end])) end++;
+      TSL_TRY(run_batch(w, units + u, end - u, parts + u));
       continue;
     }
     while (end < n && units[end].kind == units[u].kind) end++;
     TSL_TRY(run_groups(w, units + u, end - u, parts + u));
   }
   for (int64_t u = 0; u < n; u++)
-    if (xc_is_active(w->p, w->phase, units[u].kind))
+    if (xc_is_active(w->problem, w->phase, units[u].kind))
       tsl_cpu_virtual_seconds(&units[u], w->slow, &parts[u]);
 done:
   return err;
@@ -201,6 +225,7 @@ static tsl_err xc_collect_cpu(tsl_worker *w, tsl_problem *problem) {
     memcpy(problem->fields[XC_SUM_NONLOCAL].data, w->densities,
            (size_t)(XC_NONLOCAL_OMEGA * w->p->n_nonlocal_points) * sizeof *w->densities);
   TSL_TRY(xc_batches_collect(w->batches, problem, &(xc_batches_more){NULL}));
+  TSL_TRY(xc_sampler_collect(w->sampler, problem));
   for (int64_t k = 0; w->gradient_sum != NULL && k < 3 * w->p->n_atoms; k++)
     ((double *)problem->fields[XC_SUM_GRADIENT].data)[k] += w->gradient_sum[k];
 done:

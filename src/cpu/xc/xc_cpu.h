@@ -16,6 +16,7 @@
 #include "xc_cache.h"
 #include "xc_loops.h"
 #include "xc_problem.h"
+#include "xc_sampler.h"
 
 #include <pthread.h>
 
@@ -50,7 +51,8 @@ typedef struct xc_piece {
   double seconds;
 } xc_piece;
 
-/** Steps of a piece; what a thread spends on each is counted for `tesela bench xc-cpu`. */
+/** Steps of a piece; what a thread spends on each is counted for `tesela bench xc-cpu` alone, as
+ *  its clock is a call of the system. */
 typedef enum xc_step {
   XC_STEP_FUNCTIONS,  /**< functions and gradients; what is kept costs nothing */
   XC_STEP_X,          /**< gather D, X = D phi */
@@ -68,6 +70,7 @@ typedef struct xc_thread {
   double *x;                /**< [functions][ld]; also Z */
   double *square;           /**< [functions][functions], density of a group */
   double *points;           /**< [XC_POINT_ARRAYS][ld] */
+  bool counts;              /**< somebody asks for steps */
   double steps[XC_N_STEPS]; /**< processor seconds since open */
   double mark;              /**< this thread's clock at the end of its last step */
 } xc_thread;
@@ -115,6 +118,7 @@ struct tsl_worker {
   int64_t integrals_fixed[XC_N_INTEGRALS]; /**< instead, when reproducible */
   bool bad;                                /**< something did not fit a fixed sum */
   xc_batches *batches;                     /**< bra pairs and fitting shells */
+  xc_sampler *sampler;                     /**< blocks of cubes, shares of atoms */
   struct xc_gradient *gradient;            /**< of groups; NULL unless a gradient is asked for */
   double *gradient_sum;                    /**< [n_atoms][3] of groups, likewise */
   double *densities; /**< [4][points of non-local correlation] of this phase; or NULL */

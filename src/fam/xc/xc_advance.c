@@ -1,7 +1,6 @@
 /* Between phases, on the root: fitting coefficients, the step of the SCF, the final fields. */
 #include "xc_family.h"
 #include "xc_fixed.h"
-#include "xc_hirshfeld.h"
 #include "xc_matrix.h"
 #include "xc_nonlocal.h"
 #include "xc_one.h"
@@ -149,18 +148,11 @@ done:
 
 static tsl_err set_hirshfeld(tsl_problem *problem) {
   tsl_err err = TSL_OK;
-  xc_own *own = xc_own_of(problem);
-  const int64_t n = own->molecule.n_atoms;
+  const xc_own *own = xc_own_of(problem);
   double *charges = NULL;
-  xc_view view;
-  xc_view_set(problem, &view);
+  if (own->hirshfeld == NULL) goto done;
   TSL_TRY(final(problem, XC_OUT_HIRSHFELD, &charges));
-  xc_groups local = own->groups;
-  local.n = xc_local_groups(xc_params_of(problem));
-  TSL_TRY(xc_hirshfeld(&own->molecule, &own->orbital, &local, view.point, own->scf.total, charges));
-  if (own->hirshfeld == NULL)
-    TSL_TRY(tsl_alloc(n, sizeof *charges, "charges", (void **)&own->hirshfeld));
-  memcpy(own->hirshfeld, charges, (size_t)n * sizeof *charges);
+  memcpy(charges, own->hirshfeld, (size_t)own->molecule.n_atoms * sizeof *charges);
 done:
   return err;
 }
@@ -222,11 +214,28 @@ static tsl_err set_results(tsl_problem *problem) {
   TSL_TRY(set_history(problem));
   TSL_TRY(set_dipole(xc_own_of(problem)));
   xc_scf_mulliken(scf, &own->molecule, &own->orbital, charges);
-  if (own->shares) TSL_TRY(set_hirshfeld(problem));
+  TSL_TRY(set_hirshfeld(problem));
   problem->fields[XC_SUM_XC].type = problem->fields[XC_SUM_INTEGRALS].type = TSL_F64;
   memcpy(problem->fields[XC_SUM_XC].data, own->xc, (size_t)(scf->n_spin * nn) * sizeof *fock);
   memcpy(problem->fields[XC_SUM_INTEGRALS].data, own->integrals, sizeof own->integrals);
   TSL_TRY(set_gradient(problem));
+done:
+  return err;
+}
+
+/** Nothing is left of the field and its gradient; what follows is at points of space. */
+static tsl_err end(tsl_problem *problem, bool *more) {
+  tsl_err err = TSL_OK;
+  TSL_TRY(xc_points_begin(problem, more));
+  if (!*more) TSL_TRY(set_results(problem));
+done:
+  return err;
+}
+
+static tsl_err advance_points(tsl_problem *problem, bool *more) {
+  tsl_err err = TSL_OK;
+  TSL_TRY(xc_points_advance(problem, more));
+  if (!*more) TSL_TRY(set_results(problem));
 done:
   return err;
 }
@@ -257,9 +266,8 @@ static tsl_err advance_gradient(tsl_problem *problem, int phase, bool *more) {
     TSL_TRY(between_phases(problem));
     goto done;
   }
-  *more = false;
   TSL_TRY(xc_gradient_finish(problem));
-  TSL_TRY(set_results(problem));
+  TSL_TRY(end(problem, more));
 done:
   return err;
 }
@@ -270,7 +278,7 @@ done:
 static tsl_err leave_field(tsl_problem *problem, bool *more) {
   const bool gradient = xc_params_of(problem)->gradient != 0;
   *more = gradient && xc_own_of(problem)->scf.state == XC_SCF_CONVERGED;
-  return *more ? xc_gradient_begin(problem) : set_results(problem);
+  return *more ? xc_gradient_begin(problem) : end(problem, more);
 }
 
 /** It goes on. @param[in] anew  with other densities than those of its last step */
@@ -330,6 +338,7 @@ tsl_err xc_advance(tsl_problem *problem, int phase, bool *more) {
   }
   xc_root_algebra(p);
   TSL_TRY(xc_fixed_check(problem));
+  if (!xc_has_sums(problem)) return advance_points(problem, more);
   if (own->gradient_begun) return advance_gradient(problem, phase, more);
   const bool first = phase % phases == 0, last = phase % phases == phases - 1;
   if (p->fitted ? last : first)

@@ -42,8 +42,11 @@ const char *xc_cube_key(const xc_cube *cube) {
 }
 
 void xc_cubes_clear(xc_cubes *cubes) {
-  for (int k = 0; k < cubes->n; k++) tsl_free(cubes->list[k].file);
-  cubes->n = 0;
+  for (int64_t k = 0; k < cubes->lattice.n; k++) {
+    (void)tsl_new_file_close(&cubes->files[k], TSL_ERR_STOPPED);
+    tsl_free(cubes->names[k]);
+  }
+  cubes->lattice.n = 0;
 }
 
 /* ---------------------------------------------------------------- orbitals */
@@ -106,11 +109,11 @@ static tsl_err add_orbital(const tsl_deck *deck, const xc_cube_deck *s, const ch
   if (cube.orbital < 0 || cube.orbital >= basis->n)
     TSL_DECK_FAIL(deck, key, "'%s' would be orbital %lld; there are 1..%lld", word,
                   (long long)cube.orbital + 1, (long long)basis->n);
-  if (out->n == XC_CUBE_ORBITAL + XC_CUBE_ORBITALS)
+  if (out->lattice.n == XC_MOST_CUBES)
     TSL_DECK_FAIL(deck, key, "names too many orbitals; %d may be written at a time",
                   XC_CUBE_ORBITALS);
-  TSL_TRY(orbital_file(s->orbital_files, word, &cube.file));
-  out->list[out->n++] = cube;
+  TSL_TRY(orbital_file(s->orbital_files, word, &out->names[out->lattice.n]));
+  out->lattice.cubes[out->lattice.n++] = cube;
 done:
   return err;
 }
@@ -142,11 +145,14 @@ done:
 
 /* -------------------------------------------------------------------- box */
 
-static double cube_bytes(const xc_cubes *c) {
-  return 13.2 * (double)c->points[0] * (double)c->points[1] * (double)c->points[2];
+/* Bytes of text. */
+static const double PER_POINT = 13.2;
+
+static double cube_bytes(const xc_lattice *c) {
+  return PER_POINT * (double)c->points[0] * (double)c->points[1] * (double)c->points[2];
 }
 
-static void set_box(const xc_cube_deck *s, const xc_molecule *m, xc_cubes *out) {
+static void set_box(const xc_cube_deck *s, const xc_molecule *m, xc_lattice *out) {
   static const double digits = 1e6; /* of numbers in the files */
   out->step = rint(digits * s->spacing) / digits;
   for (int k = 0; k < 3; k++) {
@@ -161,19 +167,19 @@ static void set_box(const xc_cube_deck *s, const xc_molecule *m, xc_cubes *out) 
   }
 }
 
-static tsl_err check_points(const tsl_deck *deck, const xc_cubes *c) {
+static tsl_err check_points(const tsl_deck *deck, const xc_lattice *c) {
   tsl_err err = TSL_OK;
   char bytes[24], memory[24];
   const double plane = (double)c->points[1] * (double)c->points[2];
   const double all = plane * (double)c->points[0];
-  if (all <= XC_CUBE_POINTS && c->n * plane <= XC_CUBE_PLANE) goto done;
+  if (all <= XC_CUBE_POINTS && (double)c->n * plane <= XC_CUBE_PLANE) goto done;
   TSL_DECK_FAIL(deck, "xc.cube.spacing",
                 "%g bohr makes %lld x %lld x %lld points: %s on disk for each cube of %d, %s of "
                 "memory; at most %d points a cube and %d of all cubes in a plane are written; take "
                 "a larger spacing or a smaller margin",
                 c->step, (long long)c->points[0], (long long)c->points[1], (long long)c->points[2],
-                tsl_bytes_text(cube_bytes(c), bytes), c->n,
-                tsl_bytes_text(8.0 * XC_CUBE_SLAB * c->n * plane, memory), XC_CUBE_POINTS,
+                tsl_bytes_text(cube_bytes(c), bytes), (int)c->n,
+                tsl_bytes_text(PER_POINT * (double)c->n * plane, memory), XC_CUBE_POINTS,
                 XC_CUBE_PLANE);
 done:
   return err;
@@ -190,25 +196,26 @@ static void folder_of(const char *file, char folder[XC_FOLDER]) {
 }
 
 /* Is there room on disk for the cubes that go where cube k goes? */
-static tsl_err check_disk(const tsl_deck *deck, const xc_cubes *c, int k) {
+static tsl_err check_disk(const tsl_deck *deck, const xc_cubes *c, int64_t k) {
   tsl_err err = TSL_OK;
+  const xc_lattice *l = &c->lattice;
   char folder[XC_FOLDER], needs[24], has[24];
   struct statvfs disk;
   struct stat here, there;
   int n = 0;
-  folder_of(c->list[k].file, folder);
+  folder_of(c->names[k], folder);
   if (statvfs(folder, &disk) != 0 || stat(folder, &here) != 0) goto done;
-  for (int i = 0; i < c->n; i++) {
-    folder_of(c->list[i].file, folder);
+  for (int64_t i = 0; i < l->n; i++) {
+    folder_of(c->names[i], folder);
     n += stat(folder, &there) == 0 && there.st_dev == here.st_dev;
   }
   const double room = (double)disk.f_bavail * (double)disk.f_frsize;
-  if (n * cube_bytes(c) > room)
-    TSL_DECK_FAIL(deck, xc_cube_key(&c->list[k]),
+  if (n * cube_bytes(l) > room)
+    TSL_DECK_FAIL(deck, xc_cube_key(&l->cubes[k]),
                   "%d cubes of %lld x %lld x %lld points take %s of disk, and %s are free; take a "
                   "larger xc.cube.spacing",
-                  n, (long long)c->points[0], (long long)c->points[1], (long long)c->points[2],
-                  tsl_bytes_text(n * cube_bytes(c), needs), tsl_bytes_text(room, has));
+                  n, (long long)l->points[0], (long long)l->points[1], (long long)l->points[2],
+                  tsl_bytes_text(n * cube_bytes(l), needs), tsl_bytes_text(room, has));
 done:
   return err;
 }
@@ -220,26 +227,27 @@ static tsl_err add_files(const xc_cube_deck *s, xc_cubes *out) {
   for (int f = 0; f < XC_CUBE_ORBITAL; f++) {
     if (s->files[f] == NULL) continue;
     const size_t bytes = strlen(s->files[f]) + 1;
-    xc_cube *cube = &out->list[out->n];
-    *cube = (xc_cube){.kind = f};
-    TSL_TRY(tsl_alloc((int64_t)bytes, 1, "file name", (void **)&cube->file));
-    memcpy(cube->file, s->files[f], bytes);
-    out->n++;
+    char **name = &out->names[out->lattice.n];
+    TSL_TRY(tsl_alloc((int64_t)bytes, 1, "file name", (void **)name));
+    memcpy(*name, s->files[f], bytes);
+    out->lattice.cubes[out->lattice.n++] = (xc_cube){.kind = f};
   }
 done:
   return err;
 }
 
 /* Seconds of a core that the potential takes. */
-static double predicted_seconds(const xc_cubes *c) {
+static double predicted_seconds(const xc_lattice *c) {
   return XC_CUBE_PAIR_SECONDS * (double)c->pairs * (double)c->points[0] * (double)c->points[1] *
          (double)c->points[2];
 }
 
 /* The potential of a large molecule may take longer than its field. */
-static void warn_of_time(const xc_cubes *c) {
+static void warn_of_time(const tsl_problem *problem, const xc_lattice *c) {
   static const double long_time = 600;
-  const int threads = tsl_parallel_slots();
+  int threads = 0; /* of sockets; those of cards' hosts are known of this one alone */
+  for (int r = 0; r < problem->n_devices; r++) threads += problem->devices[r].threads;
+  if (threads < tsl_parallel_slots()) threads = tsl_parallel_slots();
   const double seconds = predicted_seconds(c) / threads;
   if (seconds > long_time)
     fprintf(stderr,
@@ -248,10 +256,12 @@ static void warn_of_time(const xc_cubes *c) {
             seconds, threads, threads == 1 ? "" : "s");
 }
 
-tsl_err xc_cubes_plan(const tsl_deck *deck, const xc_cube_deck *s, const xc_molecule *molecule,
-                      const xc_basis *basis, int32_t n_spin, xc_cubes *out) {
+tsl_err xc_cubes_plan(const tsl_deck *deck, const xc_cube_deck *s, const tsl_problem *problem,
+                      const xc_molecule *molecule, const xc_basis *basis, int32_t n_spin,
+                      xc_cubes *out) {
   static const char *const of_box[] = {"xc.cube.spacing", "xc.cube.margin"};
   tsl_err err = TSL_OK;
+  xc_lattice *l = &out->lattice;
   *out = (xc_cubes){.electrons = -1};
   if (s->files[XC_CUBE_SPIN] != NULL && n_spin == 1)
     TSL_DECK_FAIL(deck, "xc.cube.spin",
@@ -259,45 +269,47 @@ tsl_err xc_cubes_plan(const tsl_deck *deck, const xc_cube_deck *s, const xc_mole
                   "xc.reference: unrestricted");
   TSL_TRY(add_files(s, out));
   TSL_TRY(add_orbitals(deck, s, molecule, basis, n_spin, out));
-  for (int k = 0; k < 2 && out->n == 0; k++)
+  for (int k = 0; k < 2 && l->n == 0; k++)
     if (tsl_deck_given(deck, of_box[k]))
       TSL_DECK_FAIL(deck, of_box[k], "no cube is to be written; remove it");
-  if (out->n == 0) goto done;
-  set_box(s, molecule, out);
-  TSL_TRY(check_points(deck, out));
-  for (int k = 0; k < out->n; k++) {
-    TSL_TRY(
-        xc_files_check_one(deck, xc_cube_key(&out->list[k]), ".cube", "tesela", out->list[k].file));
+  if (l->n == 0) goto done;
+  set_box(s, molecule, l);
+  TSL_TRY(check_points(deck, l));
+  xc_lattice_cut(l);
+  for (int64_t k = 0; k < l->n; k++) {
+    TSL_TRY(xc_files_check_one(deck, xc_cube_key(&l->cubes[k]), ".cube", "tesela", out->names[k]));
     TSL_TRY(check_disk(deck, out, k));
-    if (out->list[k].kind == XC_CUBE_POTENTIAL) out->pairs = xc_potential_pairs(basis);
   }
-  warn_of_time(out);
+  if (xc_lattice_has(l, XC_CUBE_POTENTIAL)) l->pairs = xc_potential_pairs(basis);
+  warn_of_time(problem, l);
 done:
   return err;
 }
 
 tsl_err xc_cubes_check(const tsl_deck *deck, const xc_cubes *cubes, int64_t m) {
   tsl_err err = TSL_OK;
-  for (int k = 0; k < cubes->n; k++)
-    if (cubes->list[k].kind == XC_CUBE_ORBITAL && cubes->list[k].orbital >= m)
+  const xc_lattice *l = &cubes->lattice;
+  for (int64_t k = 0; k < l->n; k++)
+    if (l->cubes[k].kind == XC_CUBE_ORBITAL && l->cubes[k].orbital >= m)
       TSL_DECK_FAIL(deck, "xc.cube.orbitals",
                     "there is no orbital %lld; the functions make %lld independent ones",
-                    (long long)cubes->list[k].orbital + 1, (long long)m);
+                    (long long)l->cubes[k].orbital + 1, (long long)m);
 done:
   return err;
 }
 
-void xc_cubes_text(const xc_cubes *c, char *text, size_t size) {
+void xc_cubes_text(const xc_cubes *cubes, char *text, size_t size) {
+  const xc_lattice *l = &cubes->lattice;
   char bytes[24];
   text[0] = '\0';
-  if (c->n == 0) return;
+  if (l->n == 0) return;
   const int used =
-      snprintf(text, size, "%d cube file%s of %lld x %lld x %lld points, %s each", c->n,
-               c->n == 1 ? "" : "s", (long long)c->points[0], (long long)c->points[1],
-               (long long)c->points[2], tsl_bytes_text(cube_bytes(c), bytes));
-  if (c->pairs > 0 && used > 0 && (size_t)used < size)
+      snprintf(text, size, "%d cube file%s of %lld x %lld x %lld points, %s each", (int)l->n,
+               l->n == 1 ? "" : "s", (long long)l->points[0], (long long)l->points[1],
+               (long long)l->points[2], tsl_bytes_text(cube_bytes(l), bytes));
+  if (l->pairs > 0 && used > 0 && (size_t)used < size)
     (void)snprintf(text + used, size - (size_t)used,
                    "; the potential: up to %lld pairs of primitives at each point, about %.2g s "
                    "of a core",
-                   (long long)c->pairs, predicted_seconds(c));
+                   (long long)l->pairs, predicted_seconds(l));
 }

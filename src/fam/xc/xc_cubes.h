@@ -8,16 +8,10 @@
 #pragma once
 
 #include "xc_basis.h"
-#include "xc_problem.h"
+#include "xc_lattice.h"
 #include "xc_scf.h"
 
-typedef enum xc_cube_kind {
-  XC_CUBE_DENSITY,   /**< of both spins, electrons per bohr^3 */
-  XC_CUBE_SPIN,      /**< alpha's less beta's */
-  XC_CUBE_POTENTIAL, /**< electrostatic, hartree per elementary charge */
-  XC_CUBE_ORBITAL,   /**< bohr^-3/2 */
-  XC_N_CUBE_KINDS
-} xc_cube_kind;
+#include "new_file.h"
 
 /** Section `xc.cube:`; the keys and their meaning are in xc_cubes.c. */
 typedef struct xc_cube_deck {
@@ -26,27 +20,17 @@ typedef struct xc_cube_deck {
 } xc_cube_deck;
 extern const tsl_key xc_cube_keys[];
 
-/** Most orbitals; most points of a cube; most points of all cubes in a plane of one x; planes that
- *  are in memory at a time. */
-enum { XC_CUBE_ORBITALS = 32, XC_CUBE_POINTS = 1 << 30, XC_CUBE_PLANE = 1 << 24, XC_CUBE_SLAB = 8 };
+/** Most points of a cube; most points of all cubes in a plane of one x. */
+enum { XC_CUBE_POINTS = 1 << 30, XC_CUBE_PLANE = 1 << 24 };
 
 /** Potential of a pair of primitives at a point, seconds of a core; for predictions. */
 #define XC_CUBE_PAIR_SECONDS 2e-8
 
-typedef struct xc_cube {
-  int32_t kind;    /**< xc_cube_kind */
-  int32_t spin;    /**< of an orbital: 0 alpha, 1 beta */
-  int64_t orbital; /**< from 0 */
-  char *file;      /**< from tsl_alloc */
-} xc_cube;
-
 /** What is to be written. Release with xc_cubes_clear. */
 typedef struct xc_cubes {
-  xc_cube list[XC_CUBE_ORBITAL + XC_CUBE_ORBITALS];
-  int n;
-  int64_t points[3];
-  double origin[3], step; /**< bohr, of six digits behind the point, as the files have them */
-  int64_t pairs;          /**< of primitives, of the potential */
+  xc_lattice lattice;
+  char *names[XC_MOST_CUBES];        /**< of the files, from tsl_alloc */
+  tsl_new_file files[XC_MOST_CUBES]; /**< while they are written; stream NULL: not begun, or lost */
   double electrons; /**< afterwards: of the density, values times volume added up; else negative */
 } xc_cubes;
 
@@ -56,16 +40,26 @@ const char *xc_cube_key(const xc_cube *cube);
 /**
  * From the deck to what is to be written; refuses orbitals that are not there, files that cannot be
  * written, and more points than there is room for.
+ * @param[in] problem  its devices, for a prediction
  */
-tsl_err xc_cubes_plan(const tsl_deck *deck, const xc_cube_deck *s, const xc_molecule *molecule,
-                      const xc_basis *basis, int32_t n_spin, xc_cubes *out);
+tsl_err xc_cubes_plan(const tsl_deck *deck, const xc_cube_deck *s, const tsl_problem *problem,
+                      const xc_molecule *molecule, const xc_basis *basis, int32_t n_spin,
+                      xc_cubes *out);
 /** Refuse orbitals beyond the independent functions. @param[in] m  their number */
 tsl_err xc_cubes_check(const tsl_deck *deck, const xc_cubes *cubes, int64_t m);
+/** Files that are being written are lost. */
 void xc_cubes_clear(xc_cubes *cubes);
 
 /** What will be written and what it takes, for people; "" when nothing is. */
 void xc_cubes_text(const xc_cubes *cubes, char *text, size_t size);
 
-/** Write them, in ranges (parallel.h); what cannot be written is lost (tsl_files_lose). */
-void xc_cubes_write(const xc_scf *scf, const xc_molecule *molecule, const xc_basis *basis,
-                    xc_cubes *cubes);
+/** Begin the files. What cannot be written is lost (tsl_files_lose), here and later. */
+void xc_cubes_begin(const xc_scf *scf, const xc_molecule *molecule, xc_cubes *cubes);
+/**
+ * Write a slab.
+ * @param[in] text  [n][bytes of a whole slab], as xc_lattice_text has made it
+ * @param[in] sums  [blocks of a slab] of the density
+ */
+void xc_cubes_put(xc_cubes *cubes, int64_t slab, const char *text, const double *sums);
+/** The last slab is written: they get their names. */
+void xc_cubes_end(xc_cubes *cubes);

@@ -147,8 +147,7 @@ typedef struct xc_own {
   bool idle;               /**< the next phase is a half iteration that a restart passes over */
   char *files[XC_N_FILES]; /**< to be written, or NULL */
   xc_cubes cubes;
-  bool shares;       /**< are Hirshfeld's charges asked for? */
-  double *hirshfeld; /**< [n_atoms] at the end, when they are */
+  double *hirshfeld; /**< [n_atoms] Hirshfeld's charges, when they are asked for and made */
 } xc_own;
 
 static inline xc_own *xc_own_of(const tsl_problem *problem) {
@@ -186,7 +185,9 @@ void xc_basis_row(const xc_shell *shell, int64_t number, int p, double row[XC_N_
 /** Say in own->input how molecule and sets, which are loaded, were read. */
 void xc_input_text(const xc_deck *s, xc_own *own);
 
-/** Nuclei and point charges together, from tsl_alloc. */
+/** Nuclei and point charges together. @param[out] out  [n_atoms + n_charges] */
+void xc_set_charges(const xc_molecule *m, xc_charge *out);
+/** Likewise, from tsl_alloc. */
 tsl_err xc_all_charges(const xc_molecule *m, xc_charge **out);
 
 /** One-electron matrices, the guess, pairs, the metric. */
@@ -257,6 +258,15 @@ tsl_err xc_advance(tsl_problem *problem, int phase, bool *more);
 
 /** The field has converged: the next phases are those of its gradient, of the whole density. */
 tsl_err xc_gradient_begin(tsl_problem *problem);
+/** What the next phases are for. @param[in] slab  of cubes, else 0 */
+void xc_set_task(tsl_problem *problem, xc_task task, int64_t slab);
+/** The next phases are of the whole density of the field's end. */
+tsl_err xc_put_whole(tsl_problem *problem);
+/** Field and gradient have ended: begin what is asked for at points of space, if anything is.
+ *  @param[out] more  there is a phase for it */
+tsl_err xc_points_begin(tsl_problem *problem, bool *more);
+/** After one of its phases. */
+tsl_err xc_points_advance(tsl_problem *problem, bool *more);
 /** Keep what the units of a phase have added. */
 void xc_gradient_take(const tsl_problem *problem);
 /** After the phase for products of orbitals: c and C of beta and B_Qij (xc_exchange.h). */

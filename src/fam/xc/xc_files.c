@@ -73,6 +73,5 @@ tsl_err xc_finish(tsl_problem *problem, const tsl_field_rows *store) {
   for (int f = 0; f < XC_N_FILES; f++)
     if (own->files[f] != NULL)
       (void)tsl_files_lose(kinds[f].key, write_file(&kinds[f], p, own, own->files[f]));
-  xc_cubes_write(&own->scf, &own->molecule, &own->orbital, &own->cubes);
   return TSL_OK;
 }

@@ -12,24 +12,15 @@
 
 /* ------------------------------------------------------------------- phases */
 
-static void set_task(tsl_problem *problem, xc_task task) {
-  tsl_field *field = &problem->fields[XC_IN_TASK];
-  *(int32_t *)field->data = task;
-  tsl_field_touch(field);
-}
-
 tsl_err xc_gradient_begin(tsl_problem *problem) {
   tsl_err err = TSL_OK;
   xc_own *own = xc_own_of(problem);
-  xc_scf *scf = &own->scf;
-  const int64_t nn = scf->n * scf->n;
   TSL_TRY(tsl_alloc(own->molecule.n_atoms + own->molecule.n_charges, sizeof *own->gradient,
                     "gradient", (void **)&own->gradient));
-  xc_matrix_copy(nn, scf->total, scf->ask_total);
-  for (int t = 0; t < scf->n_spin; t++) xc_matrix_copy(nn, scf->density[t], scf->ask_spin[t]);
   own->gradient_begun = true;
-  set_task(problem, xc_params_of(problem)->n_products > 0 ? XC_TASK_PRODUCTS : XC_TASK_GRADIENT);
-  TSL_TRY(xc_put_densities(problem));
+  xc_set_task(problem, xc_params_of(problem)->n_products > 0 ? XC_TASK_PRODUCTS : XC_TASK_GRADIENT,
+              0);
+  TSL_TRY(xc_put_whole(problem));
 done:
   return err;
 }
@@ -59,7 +50,7 @@ tsl_err xc_gradient_solve(tsl_problem *problem) {
     TSL_TRY(solve(problem, p->n_products, from + s * size, to + s * size));
   tsl_field_touch(&fields[XC_IN_COEFFICIENTS]);
   tsl_field_touch(&fields[XC_IN_PRODUCTS]);
-  set_task(problem, XC_TASK_GRADIENT);
+  xc_set_task(problem, XC_TASK_GRADIENT, 0);
 done:
   return err;
 }

@@ -27,8 +27,9 @@ double xc_memory_sums(const xc_params *p, int threads) {
       (!p->fitted ? nn : 0) + (xc_functional_exact(&p->functional) ? p->n_spin * nn : 0);
   const double packed = p->fitted ? 2 * (double)p->n_packed : 0;
   const double squares = p->fitted_exchange ? 2 * threads * nn : 0;
-  return 8 * ((p->reproducible ? 2 : 1) * threads * sums + squares + packed +
-              gradient_sums(p, threads) + shells * shells);
+  const double text = p->lattice.n > 0 ? (double)(p->lattice.n * xc_lattice_bytes(&p->lattice)) : 0;
+  return text + 8 * ((p->reproducible ? 2 : 1) * threads * sums + squares + packed +
+                     gradient_sums(p, threads) + shells * shells);
 }
 
 /* The state of the field is the root's alone, which has made it. */

@@ -11,11 +11,15 @@
 #include <math.h>
 #include <string.h>
 
+void xc_set_charges(const xc_molecule *m, xc_charge *out) {
+  xc_nuclei(m, out);
+  for (int64_t k = 0; k < m->n_charges; k++) out[m->n_atoms + k] = m->charges[k];
+}
+
 tsl_err xc_all_charges(const xc_molecule *m, xc_charge **out) {
   tsl_err err = TSL_OK;
   TSL_TRY(tsl_alloc(m->n_atoms + m->n_charges, sizeof **out, "charges", (void **)out));
-  xc_nuclei(m, *out);
-  for (int64_t k = 0; k < m->n_charges; k++) (*out)[m->n_atoms + k] = m->charges[k];
+  xc_set_charges(m, *out);
 done:
   return err;
 }

@@ -45,8 +45,10 @@ static const about abouts[XC_N_FIELDS] = {
     [XC_IN_PRODUCTS] = {"products", "1", "Fitted products of orbitals.", TSL_IN, TSL_F64, 0, 3, 1},
     [XC_IN_NONLOCAL] = {"nonlocal", "1", "Density at the points of non-local correlation.", TSL_IN,
                         TSL_F64, 0, 2, 1},
-    [XC_IN_TASK] = {"task", "1", "1: the next phases are those of the gradient.", TSL_IN, TSL_I32,
-                    0, 1, 1},
+    [XC_IN_CUBES] = {"cube_orbitals", "1", "Orbitals of cubes.", TSL_IN, TSL_F64, 0, 2, 1},
+    [XC_IN_CHARGES] = {"charges", "1", "Nuclei and point charges.", TSL_IN, TSL_U8, 0, 2, 1},
+    [XC_IN_TASK] = {"task", "1", "What the next phases are for; slab of cubes.", TSL_IN, TSL_I32, 0,
+                    1, 1},
     [XC_SUM_XC] = {"xc_matrix", "hartree", "Exchange-correlation matrix of each spin.", TSL_OUT,
                    TSL_F64, TSL_SUM, 3, 0},
     [XC_SUM_INTEGRALS] = {"xc_integrals", "1",
@@ -67,6 +69,9 @@ static const about abouts[XC_N_FIELDS] = {
     [XC_SUM_NONLOCAL] = {"nonlocal_density", "1",
                          "Density at the points of non-local correlation, by ranks.", TSL_OUT,
                          TSL_F64, TSL_SUM, 2, 1},
+    [XC_SUM_TEXT] = {"cube_text", "1", "Text of cubes.", TSL_OUT, TSL_U8, TSL_SUM, 1, 1},
+    [XC_SUM_POINTS] = {"point_sums", "1", "Sums over points of groups or of blocks.", TSL_OUT,
+                       TSL_F64, TSL_SUM, 1, 1},
     [XC_SUM_GRADIENT] = {"gradient", "hartree/bohr",
                          "Derivatives of the energy (smeared: the free energy) with respect to the "
                          "places x y z of the atoms.",
@@ -136,7 +141,10 @@ static void set_shapes(const xc_params *p, const xc_own *own, int64_t shape[XC_N
       [XC_IN_ATOMS] = {p->n_atoms, (int64_t)sizeof(xc_atom), 1},
       [XC_IN_PRODUCTS] = {p->n_products > 0 ? spins : 0, p->n_fit, p->n_products},
       [XC_IN_NONLOCAL] = {XC_N_NONLOCAL, nonlocal, 1},
-      [XC_IN_TASK] = {1, 1, 1},
+      [XC_IN_CUBES] = {xc_lattice_row(&p->lattice, p->lattice.n), n, 1},
+      [XC_IN_CHARGES] = {p->lattice.n > 0 ? own->molecule.n_atoms + own->molecule.n_charges : 0,
+                         (int64_t)sizeof(xc_charge), 1},
+      [XC_IN_TASK] = {2, 1, 1},
       [XC_SUM_XC] = {spins, n, n},
       [XC_SUM_INTEGRALS] = {XC_N_INTEGRALS, 1, 1},
       [XC_SUM_GUARD] = {XC_N_FIXED, 1, 1},
@@ -145,6 +153,8 @@ static void set_shapes(const xc_params *p, const xc_own *own, int64_t shape[XC_N
       [XC_SUM_GAMMA] = {p->n_fit, 1, 1},
       [XC_SUM_PRODUCTS] = {0, p->n_fit, p->n_products},
       [XC_SUM_NONLOCAL] = {XC_NONLOCAL_OMEGA, nonlocal, 1},
+      [XC_SUM_TEXT] = {0, 1, 1},
+      [XC_SUM_POINTS] = {0, 1, 1},
       [XC_SUM_GRADIENT] = {p->gradient ? p->n_atoms : 0, 3, 1},
       [XC_OUT_DENSITY] = {spins, n, n},
       [XC_OUT_FOCK] = {spins, n, n},
@@ -183,7 +193,7 @@ static tsl_err add_fields(const xc_own *own, tsl_problem *problem) {
                        .hidden = a->hidden};
     if (xc_params_of(problem)->reproducible && is_fixed(f)) field.type = TSL_I64;
     if ((f == XC_SUM_GRADIENT || f == XC_OUT_ON_CHARGES) && shape[f][0] == 0) field.hidden = 1;
-    if (f == XC_OUT_HIRSHFELD) field.hidden = !own->shares;
+    if (f == XC_OUT_HIRSHFELD) field.hidden = !xc_params_of(problem)->shares;
     tsl_field *added = NULL;
     tsl_field_label(&field, a->name, a->unit, a->doc);
     memcpy(field.shape, shape[f], sizeof field.shape);
@@ -214,6 +224,8 @@ static tsl_err fill_fields(xc_own *own, const xc_grid *grid, tsl_problem *proble
     memcpy(fields[XC_IN_OWNERS].data, grid->atom, (size_t)grid->n * sizeof *grid->atom);
   memcpy(fields[XC_IN_ATOMS].data, own->molecule.atoms,
          (size_t)own->molecule.n_atoms * sizeof *own->molecule.atoms);
+  if (fields[XC_IN_CHARGES].shape[0] > 0)
+    xc_set_charges(&own->molecule, fields[XC_IN_CHARGES].data);
   fields[XC_IN_PAIRS].data = own->pairs.list;
   if (xc_params_of(problem)->fitted_exchange) fields[XC_IN_METRIC].data = own->metric;
   fields[XC_IN_GROUPS].data = own->groups.list;
@@ -240,6 +252,21 @@ tsl_err xc_put_densities(tsl_problem *problem) {
   TSL_TRY(xc_fixed_choose(problem));
 done:
   return err;
+}
+
+tsl_err xc_put_whole(tsl_problem *problem) {
+  xc_scf *scf = &xc_own_of(problem)->scf;
+  const int64_t nn = scf->n * scf->n;
+  xc_matrix_copy(nn, scf->total, scf->ask_total);
+  for (int t = 0; t < scf->n_spin; t++) xc_matrix_copy(nn, scf->density[t], scf->ask_spin[t]);
+  return xc_put_densities(problem);
+}
+
+void xc_set_task(tsl_problem *problem, xc_task task, int64_t slab) {
+  tsl_field *field = &problem->fields[XC_IN_TASK];
+  int32_t *numbers = field->data;
+  numbers[0] = task, numbers[1] = (int32_t)slab;
+  tsl_field_touch(field);
 }
 
 void xc_root_algebra(const xc_params *p) {
@@ -328,8 +355,9 @@ static tsl_err xc_create(tsl_deck *deck, tsl_problem *problem) {
   TSL_TRY(xc_deck_check(deck, &s, talk == NULL || talk->protocol->deck_molecule));
   TSL_TRY(xc_files_check(deck, &s));
   TSL_TRY(xc_load(deck, &s, talk, own, p));
-  TSL_TRY(xc_cubes_plan(deck, &s.cube, &own->molecule, &own->orbital, p->n_spin, &own->cubes));
-  own->shares = s.hirshfeld;
+  TSL_TRY(
+      xc_cubes_plan(deck, &s.cube, problem, &own->molecule, &own->orbital, p->n_spin, &own->cubes));
+  p->lattice = own->cubes.lattice, p->shares = s.hirshfeld;
   xc_root_algebra(p);
   TSL_TRY(xc_memory_check(deck, problem, xc_deck_kept(&s), s.scf.stability != XC_STABILITY_NONE,
                           xc_ecp_bytes(&own->orbital.ecps, &own->orbital, tsl_parallel_slots())));
@@ -349,11 +377,12 @@ static void xc_signature(const tsl_problem *problem, char text[96]) {
   const xc_params *p = xc_params_of(problem);
   (void)snprintf(
       text, 96,
-      "gga%d vv%d own%d spins%d exchange%d fitted%d%d kept%d mixed%d fixed%d %s n%lld s%lld",
+      "gga%d vv%d own%d spins%d exchange%d fitted%d%d kept%d mixed%d fixed%d %s n%lld s%lld c%d%d",
       p->functional.gga + p->functional.tau, p->functional.nonlocal.b != 0, p->functional.own,
       p->n_spin, xc_functional_exact(&p->functional) + (p->functional.far != 0), p->fitted,
       p->fitted_exchange, p->quartet_cache > 0, p->mixed, p->reproducible,
-      xc_parallel_words[p->parallel], (long long)p->n, (long long)p->n_shells);
+      xc_parallel_words[p->parallel], (long long)p->n, (long long)p->n_shells, (int)p->lattice.n,
+      p->lattice.pairs > 0);
 }
 
 /** Matrices of the result are the root's; no unit fills them. */
@@ -364,7 +393,7 @@ static void xc_region(const tsl_problem *problem, const tsl_unit *unit, int fiel
 }
 
 static bool xc_active(const tsl_problem *problem, int phase, int kind) {
-  return xc_is_active(xc_params_of(problem), phase, kind);
+  return xc_is_active(problem, phase, kind);
 }
 
 /** What does not change the iterations that are done. */

@@ -9,6 +9,7 @@
  *   XC_UNIT_FIT    fitting shells [lo[0], hi[0]): their share of gamma, and of J (xc_fit.h)
  *   XC_UNIT_EXCHANGE  orthonormal fitting functions [lo[0], hi[0]): their share of J and K
  *                  (xc_exchange.h); the only ones beside groups when exchange is fitted, too
+ *   XC_UNIT_LATTICE  blocks of points [lo[0], hi[0]) of a slab of the lattice of cube files
  *   XC_UNIT_NONLOCAL  a group of points likewise, of the grid of non-local correlation: density at
  *                  its points, then its share of matrix and energy (xc_nonlocal.h)
  *
@@ -26,6 +27,10 @@
  * B_Qij of its orbitals are made, in the second groups and fitting shells add their share. The
  * phases are told from the field's by XC_IN_TASK, as nobody knows before how many those are.
  *
+ * What is asked for at points of space follows, of the field's last density, in phases of its own:
+ * one in which groups share out the density among the atoms (Hirshfeld's charges), then one for
+ * each slab of the lattice of cube files, whose text the units make (xc_lattice.h).
+ *
  * The root guesses the density, steps (xc_scf.h) and decides when it is done, in `advance`. Units
  * add to n x n matrices, row-major, that are summed over ranks; densities are symmetric.
  */
@@ -35,6 +40,7 @@
 #include "xc_fock.h"
 #include "xc_functional.h"
 #include "xc_groups.h"
+#include "xc_lattice.h"
 
 TSL_C_BEGIN
 
@@ -44,6 +50,7 @@ enum {
   XC_UNIT_FIT,
   XC_UNIT_EXCHANGE,
   XC_UNIT_NONLOCAL,
+  XC_UNIT_LATTICE,
   XC_N_UNIT_KINDS
 };
 
@@ -79,6 +86,8 @@ typedef struct xc_params {
   int64_t n_orbitals; /**< most orbitals of a spin in XC_IN_PRODUCTS; 0: none are needed */
   int64_t n_products; /**< pairs of them */
   int32_t gradient;   /**< 1: the gradient of the energy follows the field (XC_IN_TASK) */
+  int32_t shares;     /**< 1: so do Hirshfeld's charges */
+  xc_lattice lattice; /**< so do cubes, when there are any */
 } xc_params;
 
 /** Indices into problem->fields. */
@@ -102,24 +111,30 @@ enum {
   XC_IN_PRODUCTS,     /**< F64 [n_spin][n_fit][n_products]: gradient of fitted exchange: sum_Q
                            (P|Q)^-1 (Q|ij) of orbitals i >= j (xc_exchange.h); else empty */
   XC_IN_NONLOCAL,     /**< F64 [XC_N_NONLOCAL][n_nonlocal_points]: of the odd phases */
-  XC_IN_TASK,         /**< I32 [1]: what the next phases are for, xc_task */
-  XC_SUM_XC,          /**< F64 [n_spin][n][n]; reproducible: this and the next, J and K are I64
+  XC_IN_CUBES,        /**< F64 [orbitals among the cubes][n]; set before their phases */
+  XC_IN_CHARGES,    /**< U8 [charges or 0][sizeof xc_charge]: nuclei and point charges; of cubes */
+  XC_IN_TASK,       /**< I32 [2]: what the next phases are for, xc_task; slab of cubes */
+  XC_SUM_XC,        /**< F64 [n_spin][n][n]; reproducible: this and the next, J and K are I64
                            until the root has set the results */
-  XC_SUM_INTEGRALS,   /**< F64 [XC_N_INTEGRALS] */
-  XC_SUM_GUARD,       /**< I64 [XC_N_FIXED]: size of each rank's sums (xc_fixed_set_guard) */
-  XC_SUM_COULOMB,     /**< F64 [n][n]: of batches (before xc_fock_finish), or J when fitted */
-  XC_SUM_EXCHANGE,    /**< F64 [n_spin or 0][n][n]: of batches */
-  XC_SUM_GAMMA,       /**< F64 [n_fit]: when Coulomb alone is fitted gamma, of the even phases;
+  XC_SUM_INTEGRALS, /**< F64 [XC_N_INTEGRALS] */
+  XC_SUM_GUARD,     /**< I64 [XC_N_FIXED]: size of each rank's sums (xc_fixed_set_guard) */
+  XC_SUM_COULOMB,   /**< F64 [n][n]: of batches (before xc_fock_finish), or J when fitted */
+  XC_SUM_EXCHANGE,  /**< F64 [n_spin or 0][n][n]: of batches */
+  XC_SUM_GAMMA,     /**< F64 [n_fit]: when Coulomb alone is fitted gamma, of the even phases;
                            exchange too: beta before a gradient; each element by one rank, so its
                            sum is exact */
-  XC_SUM_PRODUCTS, /**< F64 [n_spin][n_fit][n_products]: B_Qij, each by one rank; empty but in the
+  XC_SUM_PRODUCTS,  /**< F64 [n_spin][n_fit][n_products]: B_Qij, each by one rank; empty but in the
                            phase that makes them */
-  XC_SUM_NONLOCAL, /**< F64 [4][n_nonlocal_points]: density and its gradient of the even
+  XC_SUM_NONLOCAL,  /**< F64 [4][n_nonlocal_points]: density and its gradient of the even
                         phases, each point by one rank, so its sum is exact */
-  XC_SUM_GRADIENT, /**< F64 [n_atoms or 0][3]: what units add to it; of the result all of it */
-  XC_OUT_DENSITY,  /**< F64 [n_spin][n][n]; this and what follows: set by the root at the end */
-  XC_OUT_FOCK,     /**< F64 [n_spin][n][n] */
-  XC_OUT_LEVELS,   /**< F64 [n_spin][independent functions] */
+  XC_SUM_TEXT,   /**< U8 [.]: of cubes, as xc_lattice_text makes it, each by one rank; empty but in
+                      their phases */
+  XC_SUM_POINTS, /**< F64 [.]: of shares [as XC_IN_LISTS] of atoms at the points of groups; of cubes
+                      [blocks] of the density; each by one rank, so its sum is exact; else empty */
+  XC_SUM_GRADIENT,    /**< F64 [n_atoms or 0][3]: what units add to it; of the result all of it */
+  XC_OUT_DENSITY,     /**< F64 [n_spin][n][n]; this and what follows: set by the root at the end */
+  XC_OUT_FOCK,        /**< F64 [n_spin][n][n] */
+  XC_OUT_LEVELS,      /**< F64 [n_spin][independent functions] */
   XC_OUT_OCCUPATIONS, /**< F64 [n_spin][independent functions] */
   XC_OUT_CHARGES,     /**< F64 [n_atoms] */
   XC_OUT_HIRSHFELD,   /**< F64 [n_atoms]; hidden where it is not asked for */
@@ -192,19 +207,41 @@ static inline int64_t xc_nonlocal_sites_of(const tsl_problem *problem) {
   return n;
 }
 
-/** Has a kind of unit work in a phase? */
-static inline bool xc_is_active(const xc_params *p, int phase, int kind) {
-  if (xc_phases(p) == 1 || kind == XC_UNIT_FIT) return true;
-  if (kind == XC_UNIT_NONLOCAL) return p->functional.nonlocal.b != 0;
-  return phase % 2 == 0 && kind != XC_UNIT_EXCHANGE;
-}
-
 /** What phases are for: first the field; when it has converged its gradient, of fitted exchange
- *  after a phase for products of orbitals. */
-typedef enum xc_task { XC_TASK_ENERGY, XC_TASK_GRADIENT, XC_TASK_PRODUCTS } xc_task;
+ *  after a phase for products of orbitals; at last what the field is at points of space: shares of
+ *  atoms, cubes. */
+typedef enum xc_task {
+  XC_TASK_ENERGY,
+  XC_TASK_GRADIENT,
+  XC_TASK_PRODUCTS,
+  XC_TASK_SHARES,
+  XC_TASK_CUBES
+} xc_task;
 
 static inline xc_task xc_task_of(const tsl_problem *problem) {
   return (xc_task) * (const int32_t *)problem->fields[XC_IN_TASK].data;
+}
+
+/** The slab of a phase of cubes. */
+static inline int64_t xc_slab_of(const tsl_problem *problem) {
+  return ((const int32_t *)problem->fields[XC_IN_TASK].data)[1];
+}
+
+/** Has a kind of unit work in a phase? */
+static inline bool xc_is_active(const tsl_problem *problem, int phase, int kind) {
+  const xc_params *p = xc_params_of(problem);
+  const xc_task task = xc_task_of(problem);
+  if (kind == XC_UNIT_LATTICE && p->lattice.n > 0) return task == XC_TASK_CUBES;
+  if (task == XC_TASK_CUBES) return false;
+  if (task == XC_TASK_SHARES && kind == XC_UNIT_GROUP) return true;
+  if (xc_phases(p) == 1 || kind == XC_UNIT_FIT) return true;
+  if (kind == XC_UNIT_NONLOCAL) return p->functional.nonlocal.b != 0;
+  return phase % 2 == 0 && kind != XC_UNIT_EXCHANGE && kind != XC_UNIT_LATTICE;
+}
+
+/** Are phases for matrices and gradients, none for what the field is at points of space? */
+static inline bool xc_has_sums(const tsl_problem *problem) {
+  return xc_task_of(problem) < XC_TASK_SHARES;
 }
 
 /** Does a kind of unit add to the gradient in this phase? Fitting shells do so once gamma of the

@@ -1,5 +1,5 @@
-/* The units: groups of points, ranges of bra pairs, of fitting shells and of orthonormal fitting
- * functions. */
+/* The units: groups of points, ranges of bra pairs, of fitting shells, of orthonormal fitting
+ * functions and of blocks of cubes. */
 #include "xc_family.h"
 #include "xc_fit.h"
 
@@ -66,8 +66,30 @@ static double fit_cost(const cutter *c, int64_t shell) {
   return (double)xc_fit_functions(&c->own->fitting, shell, shell + 1) * (double)c->p->n_packed;
 }
 
+/** Operations of a block of the middle slab, whose points have the most functions. */
+static double lattice_cost(const cutter *c, int64_t number) {
+  static const double TEXT = 300; /* of a number that is made text, as operations of others */
+  const xc_lattice *l = &c->p->lattice;
+  const xc_basis *basis = &c->own->orbital;
+  xc_block b;
+  xc_lattice_block(l, xc_lattice_slabs(l) / 2, number, &b);
+  double functions = 0, one = 0;
+  for (int64_t s = 0; s < basis->n_shells && b.points.n > 0; s++)
+    if (xc_block_meets(&b, &basis->shells[s])) functions += xc_shell_size(&basis->shells[s]);
+  one = FUNCTION * functions + PAIR * (double)l->pairs + TEXT * (double)l->n;
+  for (int64_t k = 0; k < l->n; k++) {
+    if (l->cubes[k].kind == XC_CUBE_ORBITAL) one += 2 * functions;
+    if (l->cubes[k].kind < XC_CUBE_POTENTIAL) one += functions * (functions + 2);
+  }
+  return 1 + (double)b.points.n * one;
+}
+
 /** Integrals that are kept are made once. */
 static void set_batch(const xc_params *p, const xc_basis *fitting, tsl_unit *u, double cost) {
+  if (u->kind == XC_UNIT_LATTICE) {
+    u->count = u->flops = cost;
+    return;
+  }
   const bool fit = u->kind == XC_UNIT_FIT, kept = fit || p->quartet_cache > 0;
   u->count = cost;
   u->flops = cost * (fit ? TRIPLE : QUARTET);
@@ -162,10 +184,13 @@ static void add_all(maker *m, const xc_own *own, const tsl_limits *limits) {
   if (wanted < 1) wanted = 1;
   const cutter pairs = {own, p, pair_cost, p->n_pairs, wanted};
   const cutter fits = {own, p, fit_cost, p->n_fit_shells, wanted};
+  const int64_t n_blocks = p->lattice.n > 0 ? xc_lattice_blocks(&p->lattice) : 0;
+  const cutter blocks = {own, p, lattice_cost, n_blocks, wanted};
   add_groups(m, &own->groups, XC_UNIT_GROUP, 0, xc_local_groups(p));
   add_groups(m, &own->groups, XC_UNIT_NONLOCAL, xc_local_groups(p), p->n_groups);
   if (xc_has_quartets(p)) add_batches(m, XC_UNIT_FOCK, &pairs);
   if (p->fitted && !p->fitted_exchange) add_batches(m, XC_UNIT_FIT, &fits);
+  if (p->lattice.n > 0) add_batches(m, XC_UNIT_LATTICE, &blocks);
   /* few: the first run of each makes (P|mn) of all P before its last row */
   const int64_t ranges = limits->n_ranks > 1 ? EXCHANGE_PER_RANK * limits->n_ranks : 1;
   if (p->fitted_exchange) add_exchange(m, own, limits->given ? wanted : ranges);
@@ -205,6 +230,11 @@ void xc_sample(const tsl_problem *problem, const tsl_unit *whole, double fractio
   if (whole->kind == XC_UNIT_GROUP || whole->kind == XC_UNIT_NONLOCAL || part >= n) return;
   if (part < 1) part = 1;
   xc_view_set(problem, &view);
+  if (whole->kind == XC_UNIT_LATTICE) { /* cut by cost: alike but for the last ones */
+    out->lo[0] = lo + (n - part) / 2, out->hi[0] = out->lo[0] + part;
+    set_batch(p, &view.fitting, out, whole->count * (double)part / (double)n);
+    return;
+  }
   if (whole->kind == XC_UNIT_EXCHANGE) { /* the first rows need the fewest (P|mn) */
     out->lo[0] = 0, out->hi[0] = part;
     set_exchange(p, &view.fitting, out);

@@ -26,6 +26,7 @@ static void xc_close(tsl_worker **worker) {
   xc_batch_close(w);
   xc_evaluator_destroy(&w->evaluator);
   xc_batches_close(&w->batches);
+  xc_sampler_close(&w->sampler);
   xc_gradient_close(w);
   xc_nonlocal_close(w);
   tsl_gpu_timer_destroy(&w->timer);
@@ -65,9 +66,9 @@ static tsl_err xc_begin(tsl_worker *worker, int phase) {
   xc_gpu *w = gpu_of(worker);
   const size_t bytes = (size_t)(w->p->n_spin * w->p->n * w->p->n) * 8;
   w->phase = phase, w->task = xc_task_of(w->problem);
-  if (xc_is_active(w->p, phase, XC_UNIT_GROUP)) xc_cache_begin(&w->cache);
+  if (xc_is_active(w->problem, phase, XC_UNIT_GROUP)) xc_cache_begin(&w->cache);
   TSL_TRY(set_precision(w));
-  if (xc_is_active(w->p, phase, XC_UNIT_GROUP))
+  if (xc_is_active(w->problem, phase, XC_UNIT_GROUP))
     TSL_CUDA_TRY(cudaMemcpyAsync(w->densities.data, xc_density_of(w->problem, 0), bytes,
                                  cudaMemcpyHostToDevice, w->stream));
   TSL_CUDA_TRY(cudaMemsetAsync(w->sums.data, 0, bytes, w->stream));
@@ -75,6 +76,7 @@ static tsl_err xc_begin(tsl_worker *worker, int phase) {
   TSL_CUDA_TRY(cudaMemsetAsync(w->partials.data, 0,
                                (size_t)(w->n_slices * XC_N_INTEGRALS) * sizeof(double), w->stream));
   xc_batches_begin(w->batches, phase);
+  xc_sampler_begin(w->sampler);
   TSL_TRY(xc_fit_begin(w));
   TSL_TRY(xc_exchange_begin(w));
   TSL_TRY(xc_quartets_begin(w));
@@ -120,6 +122,7 @@ static tsl_err open_host(xc_gpu *w, int64_t limit) {
   if (w->host_quartets) slopes = xc_batches_gradient_bytes(w->problem, w->threads);
   TSL_TRY(xc_batches_room(w->problem, w->host_quartets ? w->threads : 1, limit, slopes, &room));
   TSL_TRY(xc_batches_open(w->problem, w->threads, room, least, &w->batches));
+  TSL_TRY(xc_sampler_open(w->problem, w->threads, &w->sampler));
 done:
   return err;
 }
@@ -224,7 +227,8 @@ done:
 
 /* Does a kind of unit add to matrices in this phase? */
 static bool adds_matrices(const xc_gpu *w, int kind) {
-  return xc_is_active(w->p, w->phase, kind) && !xc_adds_gradient(w->problem, w->phase, kind);
+  return xc_is_active(w->problem, w->phase, kind) && xc_has_sums(w->problem) &&
+         !xc_adds_gradient(w->problem, w->phase, kind);
 }
 
 /* Units [0, n) of integrals that follow one another. */
@@ -248,7 +252,8 @@ static bool has_points(int kind) {
 
 /* Has a kind of unit anything to do? */
 static bool has_work(const xc_gpu *w, int kind) {
-  return xc_is_active(w->p, w->phase, kind) && (!has_points(kind) || w->task != XC_TASK_PRODUCTS);
+  return xc_is_active(w->problem, w->phase, kind) &&
+         (!has_points(kind) || w->task != XC_TASK_PRODUCTS);
 }
 
 /* Units of points go together by kind, those of integrals whatever their kind. */
@@ -293,9 +298,20 @@ done:
   return err;
 }
 
+/* The host computes what the field is at points of space. */
+static tsl_err run_samples(xc_gpu *w, const tsl_unit *units, int64_t n, tsl_part *parts) {
+  tsl_err err = TSL_OK;
+  const double start = tsl_now();
+  TSL_TRY(xc_sampler_run(w->sampler, units, n));
+  xc_sampler_spread(w->sampler, tsl_now() - start, units, n, parts);
+done:
+  return err;
+}
+
 static tsl_err xc_run(tsl_worker *worker, const tsl_unit *units, int64_t n, tsl_part *parts) {
   tsl_err err = TSL_OK;
   xc_gpu *w = gpu_of(worker);
+  if (xc_sampler_takes(w->sampler, units)) return run_samples(w, units, n, parts);
   TSL_CUDA_TRY(cudaEventRecord(w->timer.begin, w->stream));
   TSL_TRY(run_kind(w, units, n, parts, true));
   TSL_CUDA_TRY(cudaEventRecord(w->timer.end, w->stream));
@@ -382,6 +398,7 @@ static tsl_err xc_collect(tsl_worker *worker, tsl_problem *problem) {
   TSL_TRY(collect_xc(w, problem));
   TSL_TRY(xc_nonlocal_collect(w, (double *)problem->fields[XC_SUM_NONLOCAL].data));
   TSL_TRY(collect_integrals(w, problem));
+  TSL_TRY(xc_sampler_collect(w->sampler, problem));
   if (w->task == XC_TASK_GRADIENT)
     TSL_TRY(xc_gradient_collect(w, (double *)problem->fields[XC_SUM_GRADIENT].data));
 done:

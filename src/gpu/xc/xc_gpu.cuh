@@ -55,6 +55,7 @@
 #include "xc_gpu_lists.h"
 #include "xc_gpu_quartet_lists.h"
 #include "xc_problem.h"
+#include "xc_sampler.h"
 
 enum {
   XC_LANES = 32,        /**< points of a piece are padded to a multiple */
@@ -200,6 +201,7 @@ typedef struct xc_gpu {
   int64_t host_points_bytes;
   double *host_partials; /**< [n_slices][XC_N_INTEGRALS] */
   xc_batches *batches;   /**< bra pairs and fitting integrals; NULL when there are none */
+  xc_sampler *sampler;   /**< blocks of cubes, shares of atoms; on the host's threads */
   xc_rows *kept_rows;    /**< [n_rows] */
   int64_t n_rows, room_rows;
   xc_triple_times *triple_times; /**< [XC_TRIPLE_GROUPS], added to; NULL: nobody asks */

@@ -166,7 +166,7 @@ tsl_err xc_gradient_integrals(xc_gpu *w, const tsl_unit *units, int64_t n, tsl_p
   bool asked[XC_N_UNIT_KINDS] = {}, done[XC_N_UNIT_KINDS] = {};
   for (int64_t u = 0; u < n; u++) {
     const int kind = units[u].kind;
-    asked[kind] = on_host[kind] != NULL && xc_is_active(w->p, w->phase, kind) &&
+    asked[kind] = on_host[kind] != NULL && xc_is_active(w->problem, w->phase, kind) &&
                   xc_adds_gradient(w->problem, w->phase, kind);
   }
   if (asked[XC_UNIT_EXCHANGE]) TSL_TRY(run_exchange(w, units, n, parts));

@@ -198,7 +198,7 @@ done:
 
 static bool is_idle(const xc_gpu *w) {
   return w->quartets == NULL || w->quartets->lists.n == 0 ||
-         !xc_is_active(w->p, w->phase, XC_UNIT_FOCK);
+         !xc_is_active(w->problem, w->phase, XC_UNIT_FOCK) || !xc_has_sums(w->problem);
 }
 
 tsl_err xc_quartets_begin(xc_gpu *w) {

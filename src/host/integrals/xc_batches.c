@@ -132,7 +132,7 @@ static void clear(void *sums, int64_t n) {
 /* Pairs in as many ranges as there are threads. */
 static void pack(xc_batches *b) {
   const int64_t n = b->view.pairs.n;
-#pragma omp parallel for schedule(static, 1) num_threads(b->threads)
+#pragma omp parallel for schedule(static, 1) num_threads(b->threads) if (b->p->n_packed > XC_ALONE)
   for (int t = 0; t < b->threads; t++)
     xc_fit_pack(&b->view.orbital, &b->view.pairs, n * t / b->threads, n * (t + 1) / b->threads,
                 xc_asked_total(b->problem), b->packed);
@@ -140,7 +140,7 @@ static void pack(xc_batches *b) {
 
 static void unpack(const xc_batches *b, double *coulomb) {
   const int64_t n = b->view.pairs.n;
-#pragma omp parallel for schedule(static, 1) num_threads(b->threads)
+#pragma omp parallel for schedule(static, 1) num_threads(b->threads) if (b->p->n_packed > XC_ALONE)
   for (int t = 0; t < b->threads; t++)
     xc_fit_unpack(&b->view.orbital, &b->view.pairs, n * t / b->threads, n * (t + 1) / b->threads,
                   b->fitted, coulomb);

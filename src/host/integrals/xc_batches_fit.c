@@ -135,7 +135,7 @@ int64_t xc_batches_first(const xc_batches *b, int64_t shell) {
 void xc_batches_fill(xc_batches *b, int64_t n) {
   enum { TASKS = 4 }; /* of a thread, about */
   const int64_t parts = n > 0 ? 1 + TASKS * b->threads / n : 1, pairs = b->view.pairs.n;
-#pragma omp parallel for schedule(dynamic, 1) num_threads(b->threads)
+#pragma omp parallel for schedule(dynamic, 1) num_threads(b->threads) if (n > 0)
   for (int64_t k = 0; k < n * parts; k++) {
     const int64_t shell = b->fill[k / parts], part = k % parts;
     xc_fit_triples(b->thread[omp_get_thread_num()].triples, &b->view.orbital, &b->view.fitting,
@@ -186,7 +186,7 @@ static double dot(int64_t n, const double *x, const double *y) {
 }
 
 void xc_batches_gamma(xc_batches *b, int64_t first, int64_t n) {
-#pragma omp parallel for schedule(static) num_threads(b->threads)
+#pragma omp parallel for schedule(static) num_threads(b->threads) if (n * b->p->n_packed > XC_ALONE)
   for (int64_t f = first; f < first + n; f++)
     b->gamma[f] += dot(b->p->n_packed, b->row[f], b->packed);
 }
@@ -211,7 +211,8 @@ void xc_batches_coulomb(xc_batches *b, int64_t first, int64_t n, const double *c
   const int64_t m = b->p->n_packed;
   const double scale = b->p->reproducible ? xc_fixed_scale(b->problem, XC_FIXED_COULOMB) : 1;
   bool good = true;
-#pragma omp parallel for schedule(static) num_threads(b->threads) reduction(&& : good)
+#pragma omp parallel for schedule(static) num_threads(b->threads) if (m > SLICE) \
+    reduction(&& : good)
   for (int64_t lo = 0; lo < m; lo += SLICE)
     good = add_slice(b, first, n, c, scale, lo, lo + SLICE < m ? lo + SLICE : m) && good;
   if (!good) b->bad_fit = true;

@@ -222,7 +222,7 @@ static const double *coefficients_of(const xc_batches *b) {
 static void set_weights(const xc_batches *b, int64_t shell) {
   const int64_t m = b->p->n_packed, first = xc_batches_first(b, shell);
   const double *c = coefficients_of(b);
-#pragma omp parallel for schedule(static) num_threads(b->threads)
+#pragma omp parallel for schedule(static) num_threads(b->threads) if (m > XC_ALONE)
   for (int64_t k = 0; k < m; k++)
     for (int64_t f = first; f < xc_batches_first(b, shell + 1); f++)
       b->weights[(f - first) * m + k] = c[f] * b->packed[k];

@@ -14,6 +14,9 @@ enum {
   XC_N_SLOPES
 };
 
+/** So many products are one thread's: others would wake for longer than they take. */
+enum { XC_ALONE = 1 << 14 };
+
 /** What one thread owns. */
 typedef struct xc_batch_thread {
   xc_engine *quartets[XC_MOST_OPERATORS], *triples;

@@ -17,7 +17,6 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 volatile int tsl_stop_signal;
 
@@ -30,22 +29,20 @@ enum {
   N_BATCHES = 3, /* one computing, one waiting behind it or begun too, one being delivered */
   AHEAD = 2      /* posted to the compute thread at most */
 };
-/* Naps of the main thread, which shares the rank's cores with the compute thread: short while the
- * device has nothing or results are leaving, else a part of what a batch takes. */
-static const long IDLE_US = 200, LONG_US = 1000, SENDING_US = 20;
-static const double NAP = 0.02;
+/* Naps of the main thread: for messages of others; while some are sent; where nobody else is. */
+static const long IDLE_US = 200, SENDING_US = 20, ALONE_US = 20000;
 static const double KEEP = 0.8; /* weight of what was measured before */
 
 /* A batch of units on its way: posted to the compute thread, then delivered. */
 typedef struct batch {
   tsl_task task;
   const tsl_executor *executor;
-  tsl_unit units[TSL_MAX_BATCH];
-  tsl_part parts[TSL_MAX_BATCH];
+  tsl_unit *units; /* [room] of the engine */
+  tsl_part *parts; /* [room] */
+  bool *dynamic;   /* [room] */
   tsl_message parcel;
   tsl_slab_pool slots;
   int64_t n;
-  bool dynamic[TSL_MAX_BATCH];
   bool posted, sending;
   double start;   /* tsl_now() when the device began, or was free for it */
   double *freed;  /* tsl_now() when the device had done the batch before; the compute thread's */
@@ -275,13 +272,16 @@ done:
   return err;
 }
 
+/* A lone rank has no messages to look for: it sleeps until the device lands a batch or wants one,
+ * as each waking takes a core from the threads that compute. */
 static long nap(const engine_state *e, bool moved) {
   if (moved) return 0;
   for (int k = 0; k < N_BATCHES; k++)
     if (e->batches[k].sending) return SENDING_US;
-  const double part = NAP * 1e6 * tsl_work_source_longest(e->source);
-  if (e->posted == 0 || part < (double)IDLE_US) return IDLE_US;
-  return part < (double)LONG_US ? (long)part : LONG_US;
+  if (e->size > 1) return IDLE_US;
+  if (!work_left(e) || e->posted == AHEAD) return ALONE_US;
+  const double us = 1e6 * (ahead(e) - tsl_work_source_enough(e->source));
+  return us < (double)IDLE_US ? IDLE_US : us < (double)ALONE_US ? (long)us : ALONE_US;
 }
 
 static bool all_idle(const engine_state *e) {
@@ -406,6 +406,22 @@ done:
   return err;
 }
 
+static tsl_err open_batch(const engine_state *e, batch *b) {
+  tsl_err err = TSL_OK;
+  TSL_TRY(tsl_alloc(e->room, sizeof *b->units, "units of a batch", (void **)&b->units));
+  TSL_TRY(tsl_alloc(e->room, sizeof *b->parts, "results of a batch", (void **)&b->parts));
+  TSL_TRY(tsl_alloc(e->room, sizeof *b->dynamic, "units of a batch", (void **)&b->dynamic));
+done:
+  return err;
+}
+
+static void close_batch(const engine_state *e, batch *b) {
+  for (int64_t p = 0; p < e->room && b->parts != NULL; p++) tsl_part_drop_lists(&b->parts[p]);
+  tsl_slab_pool_close(&b->slots);
+  tsl_message_drop(&b->parcel);
+  TSL_FREE_ALL(b->units, b->parts, b->dynamic);
+}
+
 static tsl_err open_engine(engine_state *e) {
   tsl_err err = TSL_OK;
   tsl_phase *phase = e->phase;
@@ -414,6 +430,7 @@ static tsl_err open_engine(engine_state *e) {
   TSL_TRY(tsl_overlaps(phase->executor, &e->overlaps));
   TSL_TRY(tsl_alloc(N_BATCHES, sizeof *e->batches, "result buffers", (void **)&e->batches));
   for (int k = 0; k < N_BATCHES; k++) {
+    TSL_TRY(open_batch(e, &e->batches[k]));
     e->batches[k].task.run = e->overlaps ? bag_engine_begin : bag_engine_compute;
     e->batches[k].task.finish = e->overlaps ? bag_engine_finish : NULL;
     e->batches[k].task.ended = e->overlaps ? has_ended : NULL;
@@ -430,11 +447,7 @@ done:
 }
 
 static void close_engine(engine_state *e) {
-  for (int k = 0; k < N_BATCHES && e->batches != NULL; k++) {
-    for (int p = 0; p < TSL_MAX_BATCH; p++) tsl_part_drop_lists(&e->batches[k].parts[p]);
-    tsl_slab_pool_close(&e->batches[k].slots);
-    tsl_message_drop(&e->batches[k].parcel);
-  }
+  for (int k = 0; k < N_BATCHES && e->batches != NULL; k++) close_batch(e, &e->batches[k]);
   tsl_free(e->batches);
   tsl_work_source_close(&e->source);
   tsl_free(e->least);
@@ -469,6 +482,7 @@ tsl_err tsl_bag_run(tsl_phase *phase) {
   TSL_MPI(MPI_Comm_rank(phase->comm, &e.rank));
   TSL_MPI(MPI_Comm_size(phase->comm, &e.size));
   e.room = tsl_batch_room(phase->problem, phase->units, phase->plan->n_units, phase->memory);
+  if (e.room > phase->plan->n_units) e.room = phase->plan->n_units > 0 ? phase->plan->n_units : 1;
   TSL_COLLECTIVE_TRY(phase->comm, open_engine(&e));
   TSL_COLLECTIVE_TRY(phase->comm, tsl_counter_open(phase->comm, &e.counter));
   TSL_TRY(tsl_work_source_open(phase->comm, e.counter, phase->plan, phase->units, phase->cost,
@@ -483,14 +497,4 @@ tsl_err tsl_bag_run(tsl_phase *phase) {
 done:
   if (err != TSL_ERR_LOST || phase->drained) close_engine(&e); /* else MPI may still read it */
   return err;
-}
-
-void tsl_phase_clear(tsl_phase *phase) {
-  if (phase->lists.of != NULL)
-    for (int64_t k = 0; k < phase->plan->n_units * phase->problem->n_fields; k++)
-      free(phase->lists.of[k].data);
-  TSL_FREE_ALL(phase->lists.of, phase->log);
-  phase->lists = (tsl_lists){0};
-  phase->log = NULL;
-  phase->n_log = 0;
 }

@@ -108,3 +108,13 @@ tsl_err tsl_complete_unit(tsl_phase *phase, tsl_result_writer *delivery, int ran
 done:
   return err;
 }
+
+void tsl_phase_clear(tsl_phase *phase) {
+  if (phase->lists.of != NULL)
+    for (int64_t k = 0; k < phase->plan->n_units * phase->problem->n_fields; k++)
+      free(phase->lists.of[k].data);
+  TSL_FREE_ALL(phase->lists.of, phase->log);
+  phase->lists = (tsl_lists){0};
+  phase->log = NULL;
+  phase->n_log = 0;
+}

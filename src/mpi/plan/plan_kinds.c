@@ -27,12 +27,17 @@ int tsl_kind_sets_find(const tsl_kind_sets *sets, uint32_t mask) {
   return -1;
 }
 
-void tsl_kind_sets_make(const tsl_problem *problem, tsl_kind_sets *sets) {
+void tsl_kind_sets_make(const tsl_problem *problem, const tsl_unit *units, int64_t n_units,
+                        tsl_kind_sets *sets) {
+  uint32_t later = 0;
   *sets = (tsl_kind_sets){.n = 0};
+  for (int64_t u = 0; u < n_units; u++) later |= UINT32_C(1) << units[u].kind;
   for (int phase = 0; phase < TSL_PHASES_AHEAD; phase++) {
     const uint32_t mask = tsl_kinds_active(problem, phase);
     if (tsl_kind_sets_find(sets, mask) < 0) sets->mask[sets->n++] = mask;
+    later &= ~mask;
   }
+  if (later != 0) sets->mask[sets->n++] = later;
   for (int k = 0; k < TSL_MAX_KINDS; k++) {
     int home = -1;
     for (int s = 0; s < sets->n; s++)

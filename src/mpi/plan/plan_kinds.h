@@ -14,16 +14,19 @@
 
 /** The sets of a problem. */
 typedef struct tsl_kind_sets {
-  int32_t n;                       /**< 1 or more */
-  uint32_t mask[TSL_PHASES_AHEAD]; /**< bit k: kind k is in it; in the order of their first phase */
-  int32_t home[TSL_MAX_KINDS];     /**< the smallest set that has the kind; -1: none */
+  int32_t n;                           /**< 1 or more */
+  uint32_t mask[TSL_PHASES_AHEAD + 1]; /**< bit k: kind k is in it; in the order of their first
+                                          phase; at last the kinds that are in none of these */
+  int32_t home[TSL_MAX_KINDS]; /**< the smallest set that has the kind; -1: no kind of the family */
 } tsl_kind_sets;
 
 /** Kinds that are active in a phase, as bits. */
 uint32_t tsl_kinds_active(const tsl_problem *problem, int phase);
 
-/** The sets of the first TSL_PHASES_AHEAD phases. */
-void tsl_kind_sets_make(const tsl_problem *problem, tsl_kind_sets *sets);
+/** The sets of the first TSL_PHASES_AHEAD phases, and of kinds of units that rest in all of them.
+ *  @param[in] units  [n_units] */
+void tsl_kind_sets_make(const tsl_problem *problem, const tsl_unit *units, int64_t n_units,
+                        tsl_kind_sets *sets);
 
 /** Index of a set, or -1. */
 int tsl_kind_sets_find(const tsl_kind_sets *sets, uint32_t mask);

@@ -134,7 +134,7 @@ void tsl_session_sides(const tsl_session *s, bool *fast) {
 tsl_err tsl_session_assign(tsl_session *s) {
   tsl_err err = TSL_OK;
   tsl_plan_clear(&s->plan);
-  tsl_kind_sets_make(&s->problem, &s->sets);
+  tsl_kind_sets_make(&s->problem, s->units.list, s->units.n, &s->sets);
   TSL_COLLECTIVE_TRY(s->comm, s->rank == 0 ? tsl_session_make_plan(s) : TSL_OK);
   TSL_COLLECTIVE_TRY(s->comm, share_plan(s));
 done:

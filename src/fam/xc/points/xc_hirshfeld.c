@@ -5,7 +5,6 @@
 #include "xc_guess.h"
 
 #include "fn.h"
-#include "parallel.h"
 
 #include <math.h>
 #include <string.h>
@@ -18,46 +17,32 @@ void xc_free_atoms_clear(xc_free_atoms *atoms) {
   memset(atoms, 0, sizeof *atoms);
 }
 
-typedef struct free_task {
-  xc_free_atoms *atoms;
-  int64_t example[XC_MAX_Z + 1]; /* an atom of the element, plus 1 */
-} free_task;
-
-/* Elements [lo, hi), the heaviest first. */
-static tsl_err free_elements(void *context, int slot, int64_t lo, int64_t hi) {
+tsl_err xc_free_atoms_create(const xc_atom *atoms, int64_t n_atoms, const xc_basis *basis,
+                             xc_free_atoms *out) {
   tsl_err err = TSL_OK;
-  const free_task *task = context;
-  xc_free_atoms *atoms = task->atoms;
-  (void)slot;
-  for (int64_t k = lo; k < hi; k++) {
-    const int32_t z = (int32_t)(XC_MAX_Z - k);
-    const int64_t a = task->example[z] - 1;
-    if (a < 0) continue;
-    const int64_t n = atoms->first[a + 1] - atoms->first[a];
-    TSL_TRY(tsl_alloc(n * n, sizeof(double), "density of a free atom", (void **)&atoms->radial[z]));
-    TSL_TRY(xc_guess_radial(atoms->basis, atoms->first[a], n, z, atoms->radial[z]));
+  memset(out, 0, sizeof *out);
+  out->basis = basis;
+  TSL_TRY(tsl_alloc(n_atoms + 1, sizeof *out->first, "free atoms", (void **)&out->first));
+  TSL_TRY(tsl_alloc(n_atoms, sizeof *out->z, "free atoms", (void **)&out->z));
+  for (int64_t s = 0; s < basis->n_shells; s++) out->first[basis->shells[s].atom + 1]++;
+  for (int64_t a = 0; a < n_atoms; a++) {
+    out->first[a + 1] += out->first[a];
+    out->z[a] = xc_real_z(&atoms[a]);
+    if (out->z[a] > 0) out->example[out->z[a]] = a + 1;
   }
 done:
+  if (err != TSL_OK) xc_free_atoms_clear(out);
   return err;
 }
 
-tsl_err xc_free_atoms_create(const xc_molecule *molecule, const xc_basis *basis,
-                             xc_free_atoms *out) {
+tsl_err xc_free_atoms_solve(xc_free_atoms *atoms, int32_t z) {
   tsl_err err = TSL_OK;
-  free_task task = {.atoms = out};
-  memset(out, 0, sizeof *out);
-  out->basis = basis;
-  TSL_TRY(tsl_alloc(molecule->n_atoms + 1, sizeof *out->first, "free atoms", (void **)&out->first));
-  TSL_TRY(tsl_alloc(molecule->n_atoms, sizeof *out->z, "free atoms", (void **)&out->z));
-  for (int64_t s = 0; s < basis->n_shells; s++) out->first[basis->shells[s].atom + 1]++;
-  for (int64_t a = 0; a < molecule->n_atoms; a++) {
-    out->first[a + 1] += out->first[a];
-    out->z[a] = xc_real_z(&molecule->atoms[a]);
-    if (out->z[a] > 0) task.example[out->z[a]] = a + 1;
-  }
-  TSL_TRY(tsl_parallel(XC_MAX_Z, 1, free_elements, &task));
+  const int64_t a = atoms->example[z] - 1;
+  if (a < 0) goto done;
+  const int64_t n = atoms->first[a + 1] - atoms->first[a];
+  TSL_TRY(tsl_alloc(n * n, sizeof(double), "density of a free atom", (void **)&atoms->radial[z]));
+  TSL_TRY(xc_guess_radial(atoms->basis, atoms->first[a], n, z, atoms->radial[z]));
 done:
-  if (err != TSL_OK) xc_free_atoms_clear(out);
   return err;
 }
 
@@ -109,117 +94,80 @@ void xc_free_atom_density(const xc_free_atoms *atoms, int64_t atom, const xc_pla
 
 /* ------------------------------------------------------------------- groups */
 
-/* The sums of group g begin at part[shells of g]: one for each atom of these shells. */
-typedef struct sharing {
-  const xc_free_atoms *atoms;
-  const xc_molecule *molecule;
-  const xc_basis *basis;
-  const xc_groups *groups;
-  const double *const *point;
-  const double *total;
-  double *part;
-  xc_values values[TSL_PARALLEL_MOST];
-  int64_t most_atoms;               /* of a group */
-  double *share[TSL_PARALLEL_MOST]; /* [most_atoms + XC_MAX_FREE_SHELLS][XC_PLACES] */
-} sharing;
+void xc_sharing_clear(xc_sharing *scratch) {
+  xc_values_clear(&scratch->values);
+  tsl_free(scratch->share);
+  *scratch = (xc_sharing){.share = NULL};
+}
 
-/* Atoms of the shells of a group, each once. */
-static int64_t next_atom(const sharing *s, const xc_group *g, int64_t k) {
-  const int32_t *list = s->groups->shells + g->shells;
-  const int32_t atom = s->basis->shells[list[k]].atom;
-  while (k < g->n_shells && s->basis->shells[list[k]].atom == atom) k++;
+/* The first shell after the k-th that is of another atom: each atom is met once. */
+static int64_t next_atom(const xc_basis *basis, const xc_group *g, const int32_t *shells,
+                         int64_t k) {
+  const int32_t atom = basis->shells[shells[k]].atom;
+  while (k < g->n_shells && basis->shells[shells[k]].atom == atom) k++;
   return k;
 }
 
-static void set_most_atoms(sharing *s) {
-  for (int64_t k = 0; k < s->groups->n; k++) {
-    const xc_group *g = &s->groups->list[k];
-    int64_t n = 0;
-    for (int64_t i = 0; i < g->n_shells; i = next_atom(s, g, i)) n++;
-    if (n > s->most_atoms) s->most_atoms = n;
-  }
+static tsl_err reserve_shares(const xc_basis *basis, const xc_group *g, const int32_t *shells,
+                              xc_sharing *s) {
+  tsl_err err = TSL_OK;
+  int64_t n = 0;
+  for (int64_t k = 0; k < g->n_shells; k = next_atom(basis, g, shells, k)) n++;
+  if (s->share != NULL && n <= s->room) goto done;
+  tsl_free(s->share);
+  s->share = NULL, s->room = n;
+  TSL_TRY(tsl_alloc((n + XC_MAX_FREE_SHELLS) * XC_PLACES, sizeof *s->share, "shares of atoms",
+                    (void **)&s->share));
+done:
+  return err;
 }
 
-/* Share out the electrons at points: share[k] of the k-th atom of the group, [XC_PLACES] each. */
-static void share_points(const sharing *s, const xc_group *g, const xc_places *places,
-                         const double *electrons, double *share) {
-  const int32_t *list = s->groups->shells + g->shells;
-  double *part = s->part + g->shells, sum[XC_PLACES] = {0};
-  double *scratch = share + s->most_atoms * XC_PLACES;
+/* Share out the electrons at points. */
+static void share_points(const xc_free_atoms *atoms, const xc_group *g, const int32_t *shells,
+                         const xc_places *places, const double *electrons, xc_sharing *s,
+                         double *part) {
+  double sum[XC_PLACES] = {0}, *scratch = s->share + s->room * XC_PLACES;
   int64_t n = 0;
-  for (int64_t k = 0; k < g->n_shells; k = next_atom(s, g, k), n++) {
-    double *of = share + n * XC_PLACES;
-    xc_free_atom_density(s->atoms, s->basis->shells[list[k]].atom, places, scratch, of);
+  for (int64_t k = 0; k < g->n_shells; k = next_atom(atoms->basis, g, shells, k), n++) {
+    double *of = s->share + n * XC_PLACES;
+    xc_free_atom_density(atoms, atoms->basis->shells[shells[k]].atom, places, scratch, of);
     for (int64_t p = 0; p < places->n; p++) sum[p] += of[p];
   }
   /* far from all atoms their densities underflow, and so does that of the molecule */
   for (int64_t p = 0; p < places->n; p++) sum[p] = sum[p] > 0 ? electrons[p] / sum[p] : 0;
   for (int64_t k = 0; k < n; k++)
-    for (int64_t p = 0; p < places->n; p++) part[k] += sum[p] * share[k * XC_PLACES + p];
+    for (int64_t p = 0; p < places->n; p++) part[k] += sum[p] * s->share[k * XC_PLACES + p];
 }
 
-static tsl_err share_group(const sharing *s, int slot, const xc_group *g, xc_values *values) {
+tsl_err xc_hirshfeld_group(const xc_free_atoms *atoms, const xc_group *g, const int32_t *shells,
+                           const double *const point[4], const double *total, xc_sharing *s,
+                           double *part) {
   tsl_err err = TSL_OK;
   double rho[XC_PLACES];
-  for (int64_t at = g->first; at < g->first + g->n; at += XC_PLACES) {
-    const int64_t left = g->first + g->n - at;
-    const xc_places places = {s->point[0] + at, s->point[1] + at, s->point[2] + at,
+  TSL_TRY(reserve_shares(atoms->basis, g, shells, s));
+  for (int64_t k = 0, n = 0; k < g->n_shells; k = next_atom(atoms->basis, g, shells, k))
+    part[n++] = 0;
+  for (int64_t at = 0; at < g->n; at += XC_PLACES) {
+    const int64_t left = g->n - at;
+    const xc_places places = {point[0] + at, point[1] + at, point[2] + at,
                               left < XC_PLACES ? left : XC_PLACES};
-    TSL_TRY(xc_values_fill(s->basis, s->groups->shells + g->shells, g->n_shells, &places, values));
-    xc_values_density(values, s->total, rho);
-    for (int64_t p = 0; p < places.n; p++) rho[p] *= s->point[3][at + p];
-    share_points(s, g, &places, rho, s->share[slot]);
+    TSL_TRY(xc_values_fill(atoms->basis, shells, g->n_shells, &places, &s->values));
+    xc_values_density(&s->values, total, rho);
+    for (int64_t p = 0; p < places.n; p++) rho[p] *= point[3][at + p];
+    share_points(atoms, g, shells, &places, rho, s, part);
   }
 done:
   return err;
 }
 
-static tsl_err share_groups(void *context, int slot, int64_t lo, int64_t hi) {
-  tsl_err err = TSL_OK;
-  sharing *s = context;
-  double **share = &s->share[slot];
-  if (*share == NULL)
-    TSL_TRY(tsl_alloc((s->most_atoms + XC_MAX_FREE_SHELLS) * XC_PLACES, sizeof **share,
-                      "shares of atoms", (void **)share));
-  for (int64_t g = lo; g < hi; g++)
-    TSL_TRY(share_group(s, slot, &s->groups->list[g], &s->values[slot]));
-done:
-  return err;
-}
-
-/* Sums of all groups, in their order. */
-static void add_parts(const sharing *s, double *charges) {
-  for (int64_t a = 0; a < s->molecule->n_atoms; a++)
-    charges[a] = xc_nuclear(&s->molecule->atoms[a]);
-  for (int64_t k = 0; k < s->groups->n; k++) {
-    const xc_group *g = &s->groups->list[k];
-    const int32_t *list = s->groups->shells + g->shells;
-    const double *part = s->part + g->shells;
-    for (int64_t i = 0; i < g->n_shells; i = next_atom(s, g, i))
-      charges[s->basis->shells[list[i]].atom] -= *part++;
+void xc_hirshfeld_charges(const xc_molecule *molecule, const xc_basis *basis,
+                          const xc_groups *groups, const double *part, double *charges) {
+  for (int64_t a = 0; a < molecule->n_atoms; a++) charges[a] = xc_nuclear(&molecule->atoms[a]);
+  for (int64_t k = 0; k < groups->n; k++) {
+    const xc_group *g = &groups->list[k];
+    const int32_t *shells = groups->shells + g->shells;
+    const double *of = part + g->shells;
+    for (int64_t i = 0; i < g->n_shells; i = next_atom(basis, g, shells, i))
+      charges[basis->shells[shells[i]].atom] -= *of++;
   }
-}
-
-tsl_err xc_hirshfeld(const xc_molecule *molecule, const xc_basis *basis, const xc_groups *groups,
-                     const double *const point[4], const double *total, double *charges) {
-  tsl_err err = TSL_OK;
-  xc_free_atoms atoms = {.basis = basis};
-  sharing *s = NULL;
-  TSL_TRY(xc_free_atoms_create(molecule, basis, &atoms));
-  TSL_TRY(tsl_alloc(1, sizeof *s, "Hirshfeld's charges", (void **)&s));
-  s->atoms = &atoms, s->molecule = molecule, s->basis = basis, s->groups = groups;
-  s->point = point, s->total = total;
-  set_most_atoms(s);
-  TSL_TRY(tsl_alloc(groups->n_shells, sizeof *s->part, "Hirshfeld's charges", (void **)&s->part));
-  TSL_TRY(tsl_parallel(groups->n, 1, share_groups, s));
-  add_parts(s, charges);
-done:
-  for (int k = 0; s != NULL && k < TSL_PARALLEL_MOST; k++) {
-    xc_values_clear(&s->values[k]);
-    tsl_free(s->share[k]);
-  }
-  if (s != NULL) tsl_free(s->part);
-  tsl_free(s);
-  xc_free_atoms_clear(&atoms);
-  return err;
 }

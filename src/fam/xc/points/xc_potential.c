@@ -4,8 +4,6 @@
 
 #include "xc_primitives.h"
 
-#include "parallel.h"
-
 #include <math.h>
 #include <string.h>
 
@@ -26,10 +24,10 @@ typedef struct cloud_row {
 } cloud_row;
 
 struct xc_potential {
-  const xc_molecule *molecule;
+  const xc_charge *charges; /* [n_charges] */
+  int64_t n_charges;
   const xc_basis *basis;
-  const double *density; /* while it is made */
-  cloud_row *rows;       /* [n_shells] */
+  cloud_row *rows; /* [n_shells] */
 };
 
 /* ---------------------------------------------------------------- one pair */
@@ -106,11 +104,11 @@ done:
   return err;
 }
 
-static tsl_err add_shells(const xc_potential *v, const xc_shell *a, const xc_shell *b,
-                          cloud_row *row) {
+static tsl_err add_shells(const xc_basis *basis, const double *total, const xc_shell *a,
+                          const xc_shell *b, cloud_row *row) {
   tsl_err err = TSL_OK;
   double block[XC_ONE_BLOCK], numbers[XC_HERMITES];
-  xc_primitives_density(v->basis, a, b, v->density, block);
+  xc_primitives_density(basis, a, b, total, block);
   for (int i = 0; i < a->n; i++)
     for (int j = 0; j < b->n; j++) {
       xc_primitives q;
@@ -122,13 +120,11 @@ done:
   return err;
 }
 
-static tsl_err potential_rows(void *context, int slot, int64_t lo, int64_t hi) {
+tsl_err xc_potential_shell(xc_potential *v, const double *total, int64_t shell) {
   tsl_err err = TSL_OK;
-  const xc_potential *v = context;
-  (void)slot;
-  for (int64_t a = lo; a < hi; a++)
-    for (int64_t b = 0; b <= a; b++)
-      TSL_TRY(add_shells(v, &v->basis->shells[a], &v->basis->shells[b], &v->rows[a]));
+  const xc_shell *shells = v->basis->shells;
+  for (int64_t b = 0; b <= shell; b++)
+    TSL_TRY(add_shells(v->basis, total, &shells[shell], &shells[b], &v->rows[shell]));
 done:
   return err;
 }
@@ -142,15 +138,13 @@ void xc_potential_destroy(xc_potential **potential) {
   *potential = NULL;
 }
 
-tsl_err xc_potential_create(const xc_molecule *molecule, const xc_basis *basis, const double *total,
+tsl_err xc_potential_create(const xc_charge *charges, int64_t n_charges, const xc_basis *basis,
                             xc_potential **out) {
   tsl_err err = TSL_OK;
   TSL_TRY(tsl_alloc(1, sizeof **out, "the potential", (void **)out));
   xc_potential *v = *out;
-  v->molecule = molecule, v->basis = basis, v->density = total;
+  v->charges = charges, v->n_charges = n_charges, v->basis = basis;
   TSL_TRY(tsl_alloc(basis->n_shells, sizeof *v->rows, "the potential", (void **)&v->rows));
-  TSL_TRY(tsl_parallel(basis->n_shells, 1, potential_rows, v));
-  v->density = NULL;
 done:
   if (err != TSL_OK) xc_potential_destroy(out);
   return err;
@@ -170,7 +164,6 @@ static void add_charge(double q, const double at[3], const xc_places *points, do
 
 void xc_potential_at(const xc_potential *v, const xc_places *points, double *out) {
   const xc_one_tables *tables = xc_one_tables_get();
-  const xc_molecule *m = v->molecule;
   const double *const places[3] = {points->x, points->y, points->z};
   memset(out, 0, (size_t)points->n * sizeof *out);
   for (int64_t s = 0; s < v->basis->n_shells; s++)
@@ -179,8 +172,6 @@ void xc_potential_at(const xc_potential *v, const xc_places *points, double *out
       xc_hermite_points(tables, c->l, c->p, c->at, v->rows[s].numbers + c->first, places, points->n,
                         out);
     }
-  for (int64_t a = 0; a < m->n_atoms; a++)
-    add_charge(xc_nuclear(&m->atoms[a]), m->atoms[a].at, points, out);
-  for (int64_t c = 0; c < m->n_charges; c++)
-    add_charge(m->charges[c].q, m->charges[c].at, points, out);
+  for (int64_t k = 0; k < v->n_charges; k++)
+    add_charge(v->charges[k].q, v->charges[k].at, points, out);
 }

@@ -28,14 +28,19 @@ typedef struct xc_potential xc_potential;
 int64_t xc_potential_pairs(const xc_basis *basis);
 
 /**
- * Hermite Gaussians of a density, in ranges (parallel.h). Those that add less than 1e-12 hartree
- * anywhere are left out.
- * @param[in]  molecule,basis  borrowed
- * @param[in]  total           [n][n] density of both spins; not kept
- * @param[out] out             free with xc_potential_destroy
+ * Begin the potential of charges and a density of Hermite Gaussians, none of which are made yet.
+ * @param[in]  charges  [n_charges] nuclei and point charges, borrowed
+ * @param[in]  basis    borrowed
+ * @param[out] out      free with xc_potential_destroy
  */
-tsl_err xc_potential_create(const xc_molecule *molecule, const xc_basis *basis, const double *total,
+tsl_err xc_potential_create(const xc_charge *charges, int64_t n_charges, const xc_basis *basis,
                             xc_potential **out);
+/**
+ * The Hermite Gaussians of a shell and those before it; needed of all shells. Those that add less
+ * than 1e-12 hartree anywhere are left out. Any thread, one for a shell.
+ * @param[in] total  [n][n] density of both spins; not kept
+ */
+tsl_err xc_potential_shell(xc_potential *potential, const double *total, int64_t shell);
 /** NULL accepted, sets NULL. */
 void xc_potential_destroy(xc_potential **potential);
 

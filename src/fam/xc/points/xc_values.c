@@ -31,21 +31,6 @@ done:
   return err;
 }
 
-int64_t xc_values_shells(const xc_basis *basis, const double lo[3], const double hi[3],
-                         int32_t *list) {
-  int64_t n = 0;
-  for (int64_t s = 0; s < basis->n_shells; s++) {
-    const xc_shell *shell = &basis->shells[s];
-    double d2 = 0;
-    for (int k = 0; k < 3; k++) {
-      const double d = fmax(0, fmax(lo[k] - shell->at[k], shell->at[k] - hi[k]));
-      d2 += d * d;
-    }
-    if (d2 <= shell->radius * shell->radius) list[n++] = (int32_t)s;
-  }
-  return n;
-}
-
 /* ---------------------------------------------------------------- functions */
 
 /* Points from the shell's centre, and its radial part there. */

@@ -32,12 +32,6 @@ typedef struct xc_values {
 
 void xc_values_clear(xc_values *values);
 
-/** Shells with a function above 1e-10 (xc_shell.radius) in a closed box, ascending.
- *  @param[out] list  [basis->n_shells]
- *  @return their number */
-int64_t xc_values_shells(const xc_basis *basis, const double lo[3], const double hi[3],
-                         int32_t *list);
-
 /** Values of the functions of shells at points. @return TSL_ERR_MEMORY */
 tsl_err xc_values_fill(const xc_basis *basis, const int32_t *shells, int64_t n_shells,
                        const xc_places *points, xc_values *values);
