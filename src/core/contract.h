@@ -220,6 +220,9 @@ typedef struct tsl_family {
   /** OPTIONAL (WAVE), default no recovery. Root only, after the last phase: where the traceback
    *  begins; lane -1 when there is nothing to recover. */
   tsl_err (*traceback_begin)(tsl_problem *problem, tsl_cursor *cursor);
+  /** OPTIONAL, default 0. Root only, after units: how often the traceback is expected to do the
+   *  unit's work again, 0 or more; what it costs beside that is not predicted. */
+  double (*traceback_part)(const tsl_problem *problem, const tsl_unit *unit);
   /** REQUIRED with traceback_begin. Root only: take in the steps that a rank has walked, in order.
    *  @param[in] steps  [n] steps of the backend's traceback, 16 bytes each; borrowed */
   tsl_err (*traceback_steps)(tsl_problem *problem, const int64_t (*steps)[2], int64_t n);
@@ -391,7 +394,8 @@ typedef struct tsl_backend {
   tsl_err (*collect)(tsl_worker *worker, tsl_problem *problem);
 
   /** OPTIONAL, default nothing. After the last phase: what this worker did without, for lack of
-   *  memory or of kernels, or as the deck says: "rank R" and this text; empty: nothing. */
+   *  memory or of kernels, or as the deck says, and what it did again: "rank R" and this text;
+   *  empty: nothing. */
   void (*notes)(const tsl_worker *worker, char text[TSL_NOTES]);
 
   /** REQUIRED. NULL accepted, sets NULL. */

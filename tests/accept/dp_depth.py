@@ -131,6 +131,63 @@ def align_case(seed):
         check(total == goal and path[-1][[0, 1, 3]].tolist() == [0, 0, 0], f"the path costs {total}, not {goal}")
 
 
+def local_by_cube(a, b, c, type_=int):
+    """Local alignment of three: a column's pairs of letters score 2 or -1, a letter against a gap -1; 0 begins anew."""
+    m = np.zeros((len(a) + 1, len(b) + 1, len(c) + 1), type_)
+    for at in np.ndindex(m.shape):
+        if min(at) > 0:
+            m[at] = max(0, *(m[tuple(np.subtract(at, step))] + column_score(a, b, c, at, step) for step in STEPS))
+    return m
+
+
+STEPS = [s for s in itertools.product((0, 1), repeat=3) if any(s)]
+
+
+def column_score(a, b, c, at, step):
+    x, y, z = (w[n - 1] if s else "-" for w, n, s in zip((a, b, c), at, step))
+    return sum(0 if u == v == "-" else -1 if "-" in (u, v) else 2 if u == v else -1 for u, v in ((x, y), (x, z), (y, z)))
+
+
+def local_deck(a, b, c, over, type_="i32"):
+    moves = [", ".join(["M[{}][{}][{}]".format(*(f"{n}-1" if s else n for n, s in zip("ijk", step)))]) + " + " + " + ".join(
+        "0" if not s and not t else "-1" if s != t else f"({u}[{i}-1] == {v}[{j}-1] ? 2 : -1)"
+        for (u, i, s), (v, j, t) in itertools.combinations(zip("abc", "ijk", step), 2)) for step in STEPS]
+    sizes = [f"len({w}) + 1" for w in "abc"]
+    return made({"type": type_, "rows": sizes[0], "cols": sizes[1], "depth": sizes[2]}, f"max(0, {', '.join(moves)})",
+                f"max over {over}", [("i == 0 || j == 0 || k == 0", "0")],
+                [{"name": n, "text": w} for n, w in zip("abc", (a, b, c))], mode="recover")
+
+
+def local_case(seed):
+    """The best cell of all, of the last row or column; the path's columns add up to it."""
+    rng = random.Random(f"local {seed}")
+    motif = "".join(rng.choice("ACGT") for _ in range(8))
+    a, b, c = (w[:rng.randint(0, len(w))] + motif + w for w in words(rng, 3, 14))
+    cube, type_ = local_by_cube(a, b, c), rng.choice(["i16", "i32", "i64", "f32"])
+    for over, values in (("all", cube), ("last row", cube[-1:]), ("last column", cube[:, -1:])):
+        i, j, k = np.unravel_index(values.argmax(), values.shape)
+        first = [i + len(cube) - len(values), j + cube.shape[1] - values.shape[1], -1, k]
+        for ranks, args in ALL:
+            goal, path = goal_of(local_deck(a, b, c, over, type_), ranks, args, "path")
+            check(goal == values.max(), f"{over}: {goal}, not {values.max()}, of {a} {b} {c}; {ranks} ranks {args}")
+            check(path[0].tolist() == first, f"{over}: the path ends in {path[0]}, not {first}")
+            places, total = path[:, [0, 1, 3]], 0
+            for at, before in zip(places, places[1:]):
+                total += column_score(a, b, c, at, at - before)
+            check(total == goal and cube[tuple(places[-1])] == 0, f"{over}: the columns have {total}, not {goal}")
+
+
+def local_table_case():
+    """mode: table, of a size that several strips and blocks share; equally good cells: the first counts."""
+    a, b, c = ["".join(np.random.default_rng(n).choice(list("AC"), 23 * n)) for n in (9, 17, 1)]
+    goal, table = goal_of({**(deck := local_deck(a, b, c, "all")), "dp": {**deck["dp"], "mode": "table"}}, 3, field="table")
+    plain, path = goal_of(deck, 2, field="path")
+    best = np.argwhere(table == table.max())[0]
+    check(goal == plain == table.max() and path[0][[0, 1, 3]].tolist() == best.tolist(), f"{goal} {plain} {path[0]} {best}")
+    small = local_by_cube(a[:20], b[:20], c[:20])
+    check(np.array_equal(table[:21, :21, :21], small), "the table differs")
+
+
 # ------------------------------------------------------- intervals and selections
 
 
@@ -263,7 +320,8 @@ def refused_case():
     refuse("dp.cell", "computed after it: k ascends; at i = 1, j = 1, k = 0", "^~~~~", cell="k < 3 ? M[i][j][k+1] : 0")
     refuse("dp.cell", "computed from it: k ascends", "^~~~~", cell="M[i][j][k] + 1")
     refuse("dp.goal", "'M' has three indices", "the third is missing", "^~~~~", goal="M[4][5]")
-    refuse("dp.goal", "with `depth` a goal names the k", goal="max over all")
+    refuse("dp.goal", "got 'over'", goal="max over last layer")
+    refuse("dp.goal", "there is no table 'N'", goal="max N over all")
     refuse("dp.goal", "M[4][5][4] is outside the table", goal="M[4][5][4]")
     refuse("dp.goal", "'k' is the place of a cell", "^", goal="M[4][5][k]")
     refuse("dp.cell", "column 22: 'M' has 2 indices only; `depth` gives it a third", cell="M[i-1][j] + M[i-1][j][0]", goal="M[4][5]",
@@ -286,10 +344,12 @@ def refused_case():
 for seed in range(3 if suite.fast else 12):
     suite.case(f"subsequences {seed}", lcs_case, seed)
     suite.case(f"alignment {seed}", align_case, seed)
+    suite.case(f"local alignment {seed}", local_case, seed)
     suite.case(f"parse {seed}", parse_case, seed)
     suite.case(f"few items {seed}", sack_case, seed)
 for ranks in (1, 2, 3):
     suite.case(f"table of three sequences on {ranks} ranks", lcs_table_case, ranks)
+suite.case("local alignment, table", local_table_case)
 suite.case("parse of the deck", parse_known_case)
 suite.case("durations", duration_case)
 suite.case("many layers", large_depth_case)

@@ -126,12 +126,62 @@ def steps_saved(out):
     return most
 
 
+def counted(tree, ranks):
+    """What plan says the way back computes again, of the table, and its seconds by those of the table; what a run counts."""
+    deck = suite.deck("counted.yaml", tree)
+    plan = suite.run(["plan", deck], ranks)
+    part = re.search(r"the way back computes about ([\d.e+-]+) of the table again", plan.out)
+    seconds = re.search(r"predicted ([\d.e+-]+) s of computing; .*; then ([\d.e+-]+) s of the way back", plan.out)
+    check(plan.status == 0 and part and seconds, plan.tail())
+    run = suite.run(["run", deck, "-o", suite.path("counted.h5"), "--overwrite"], ranks)
+    cells = [float(x) for x in re.findall(r"rank \d+ computed ([\d.e+-]+) cells again on the way back", run.out)]
+    check(run.status == 0 and cells, run.tail())
+    return float(part[1]), float(seconds[2]) / float(seconds[1]), sum(cells)
+
+
+def predicted(name, ranks):
+    """Cells computed again are as many as plan says, where the path is near the diagonal, in all memories and on all ranks."""
+    n, rng = 6007, np.random.default_rng(3)
+    sources, worst = inputs(name, (n, n), 3), 0
+    if name.startswith("dtw"):
+        series = np.cumsum(rng.integers(-9, 10, n))
+        for letter, x in (("a", series), ("b", series + rng.integers(-3, 4, n))):
+            np.savetxt(suite.path(letter + ".csv"), x, fmt="%d")
+    for n_ranks in ranks:
+        enough = least(name, sources, n_ranks)
+        for times in (1.02, 2, 4, 10, 100) if not FAST else (1.02, 10):
+            tree = tree_of(name, sources, f"{int(1024 * enough * times) + 1} B")
+            part, seconds, cells = counted(tree, n_ranks)
+            off = part / (cells / n ** 2) - 1
+            check(abs(off) < 0.15, f"{part} of the table, counted {cells / n ** 2:.4g}: {n_ranks} ranks, {times} times {enough} KiB")
+            if n_ranks is None:
+                check(abs(seconds - part) < 0.02 * part, f"{seconds} of the seconds for {part} of the table")
+            worst = max(worst, abs(off))
+    return f"at most {100 * worst:.2g} % off"
+
+
+def predicted_sweep():
+    """A knapsack whose decisions do not fit makes them all again; where they fit none."""
+    rng, n, room = np.random.default_rng(4), 2000, 2000
+    tree = {"family": "dp", "run": {"device": "cpu", "threads": 1},
+            "dp": {"problem": "knapsack", "mode": "recover", "capacity": room, "memory": "200 KB",
+                   "weights": {"values": rng.integers(1, 90, n).tolist()}, "values": {"values": rng.integers(1, 90, n).tolist()}}}
+    part, seconds, cells = counted(tree, None)
+    check(part == 1 and abs(seconds - 1) < 0.02 and cells == n * (room + 1), f"{part} {seconds} {cells}")
+    tree["dp"]["memory"] = "1 MB"
+    plan = suite.run(["plan", suite.deck("kept.yaml", tree)])
+    check(plan.status == 0 and "way back" not in plan.out, plan.tail())
+
+
 WALK = 10  # TSL_BLOCK_WALK
 for count, name in enumerate(PROBLEMS):
     for k, shape in enumerate(SHAPES):
         if not FAST or k == count % len(SHAPES):
             ranks = (None, 2, 3, 5) if not FAST or count % 3 == 0 else (None,)
             suite.case(f"{name}, {shape[0]} x {shape[1]}", same, name, shape, count + k, ranks)
+for name in [n for n in PROBLEMS if n not in ("local", "overlap", "read")]:
+    suite.case(f"cells computed again, {name}", predicted, name, (None, 2, 3))
+suite.case("decisions made again", predicted_sweep)
 suite.case("killed in the walk, global, 1 rank, then 2", killed, "global", None, 2, signal.SIGKILL)
 if not FAST:
     suite.case("stopped in the walk, local, 3 ranks, then 1", killed, "local", 3, None, signal.SIGTERM)

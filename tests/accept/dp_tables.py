@@ -272,6 +272,19 @@ def interval_terms(rng, shape, t):
     return rng.sample(terms, rng.randint(1, len(terms))) + own_terms(rng, shape, t)
 
 
+def goal_over(rng, values, upper, g, count, depth):
+    """A goal over cells of table g, its value, and the first record of its solution: the first of the best cells."""
+    word, cells = rng.choice(["max", "min"]), rng.choice(["all", "last row", "last column"])
+    sign = 1 if word == "max" else -1
+    i, j, k = np.indices(values.shape)
+    there = (i <= j) | (not upper)
+    if cells != "all":
+        there &= (i == len(values) - 1) if cells == "last row" else (j == values.shape[1] - 1)
+    place = np.unravel_index(np.where(there, sign * values, -10 ** 9).argmax(), values.shape)
+    table, layer = [g] * (count > 1), [int(place[2])] * (depth > 0)
+    return f"{word} {NAMES[g]} over {cells}", values[place], [int(x) for x in place[:2]] + [-1] + table + layer
+
+
 def random_case(kind, seed, deep):
     rng = random.Random(f"{kind} {seed}{' deep' if deep else ''}")
     count, depth = rng.randint(1 if deep else 2, 3 if deep else 6), rng.choice([1, 2, 5, 12, 30]) if deep else 0
@@ -316,17 +329,16 @@ def random_case(kind, seed, deep):
     data = []
     if depth:
         table["depth"], data = depth, [{"name": "c", "values": shape.layer, "type": "int"}]
-    seen = truth[np.triu_indices(n)] if kind == "interval" else truth.reshape(-1, max(depth, 1), count)
-    goals = [] if depth else [(f"max {NAMES[g]} over all", seen[:, 0, g].max())]
+    goals = [goal_over(rng, truth[..., g], kind == "interval", g, count, depth) for _ in range(2)]
     a, b, c = rng.randrange(n), rng.randrange(m), rng.randrange(max(depth, 1))
     if kind != "interval" or a <= b:
         third = f"[{c}]" if depth else ""
         goals.append((f"{NAMES[g]}[{a}][{b}]{third} - P[{a}][{b}]{third.replace(str(c), '0')}",
-                      truth[a, b, c, g] - truth[a, b, 0, 0]))
+                      truth[a, b, c, g] - truth[a, b, 0, 0], None))
     if depth:
-        goals.append((f"max(l = 0 .. {depth - 1} : {NAMES[g]}[{n // 2}][{m - 1}][l])", truth[n // 2, m - 1, :, g].max()))
+        goals.append((f"max(l = 0 .. {depth - 1} : {NAMES[g]}[{n // 2}][{m - 1}][l])", truth[n // 2, m - 1, :, g].max(), None))
     truth = truth.reshape(n, m, -1) if depth or count > 1 else truth[:, :, 0, 0]
-    for goal, best in goals:
+    for goal, best, first in goals:
         made = deck(table, tables, goal, data=data)
         bytes_ = set()
         for ranks, args in ((1, []), (1, ["--interpret"]), (2, []), (3, ["--interpret"]), (5, [])):
@@ -339,8 +351,9 @@ def random_case(kind, seed, deep):
         for ranks in (1, 3):
             check(run(made, ranks, field=None)[0] == best, f"mode value, {ranks} ranks\n{json.dumps(made)}")
         made["dp"]["mode"] = "recover"
-        paths = {run(made, ranks, args, "path")[1].tobytes() for ranks, args in ((1, []), (3, []), (1, ["--interpret"]))}
-        check(len(paths) == 1, "not the same solution")
+        paths = [run(made, ranks, args, "path")[1] for ranks, args in ((1, []), (3, []), (1, ["--interpret"]))]
+        check(len({p.tobytes() for p in paths}) == 1, "not the same solution")
+        check(first is None or paths[0][0].tolist() == first, f"{goal}: ends in {paths[0][0]}, not {first}\n{json.dumps(made)}")
 
 
 # --------------------------------------------------------------------------- bad input

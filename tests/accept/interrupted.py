@@ -77,7 +77,7 @@ DECKS = {
     "own tables": recurrence("recover", goal="max M over all", tables=[
         {"name": "E", "boundary": BOUNDARY, "cell": '"max(M[i][j-1] - 3, E[i][j-1] - 1)"'},
         {"name": "M", "boundary": BOUNDARY, "cell": '"max(M[i-1][j-1] + a[j] % 7 - a[i] % 5, E[i][j], M[i-1][j] - 2)"'}]),
-    "own layers": recurrence("recover", 120, 150, depth=40, goal="M[119][149][39]",
+    "own layers": recurrence("recover", 120, 150, depth=40, goal="max over all",
                              cell='"max(M[i-1][j-1][max(k - 1, 0)] + a[j] % 7 - a[i + k] % 5, M[i-1][j][k], k > 0 ? M[i][j][k-1] : 0)"'),
     "layers value": recurrence("value", 700, 800, depth=30, goal="M[699][799][29]",
                                pattern="RUD",

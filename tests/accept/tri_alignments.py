@@ -323,6 +323,22 @@ def samtools_case():
     return None
 
 
+def again_case(function, ranks):
+    """Strips of large tables that tracebacks compute again are in the plan's items: as many as runs count."""
+    rng = np.random.default_rng(41)
+    a, b = pairs(rng, [3000, 40, 5200, 700, 4100, 90])
+    b[0], b[2], b[4] = near(rng, a[0]), near(rng, a[2]), near(rng, a[4])
+    tree = deck(a, b, function, alignment="again.paf")
+    name = suite.deck("again.yaml", {**tree, "run": {"device": "cpu"}})
+    plan = suite.run(["plan", name], ranks)
+    items = sum(float(x) for x in re.findall(r"^ +\d+  .{34} +\d+ +([\d.e+]+) ", plan.out[plan.out.index("items"):], re.M))
+    done = suite.run(["run", name, "-o", suite.path("again.h5"), "--overwrite"], ranks)
+    counted = sum(int(x) for x in re.findall(r"computed (\d+) cells again on the way back", done.out))
+    check(done.status == 0 and counted > 2e7, done.tail())
+    want = (sum(len(x) * len(y) for x, y in zip(a, b)) + counted) / 64 + 4 * len(a)
+    check(abs(items / want - 1) < 2e-3, f"{items} items planned, {want} computed, {counted} cells of them again")
+
+
 # ----------------------------------------------------------------- refused
 
 
@@ -380,5 +396,7 @@ if __name__ == "__main__":
     suite.case("topk global", kept_case, "topk", "global", None)
     suite.case("the same bytes", same_bytes_case)
     suite.case("samtools", samtools_case)
+    suite.case("computed again, global", again_case, "global", None)
+    suite.case("computed again, edit", again_case, "edit", 2)
     suite.case("refused", refused_case)
     suite.end()

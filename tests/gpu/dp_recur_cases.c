@@ -140,10 +140,11 @@ static tsl_err fill(recur_case *c) {
   const size_t bytes = tsl_type_bytes((tsl_type)c->code.type);
   dp_oracle oracle = {0};
   dp_value best = {0};
+  int64_t k;
   c->best_p = c->best_q = c->goal_i = c->goal_j = -1;
   TSL_TRY(dp_oracle_create(c->r, &oracle));
   c->fails = dp_oracle_fill(&oracle) != TSL_OK;
-  if (!c->fails) TSL_TRY(dp_oracle_goal(&oracle, &best, &c->goal_i, &c->goal_j));
+  if (!c->fails) TSL_TRY(dp_oracle_goal(&oracle, &best, &c->goal_i, &c->goal_j, &k));
   c->values = calloc((size_t)(c->code.P * c->code.Q) + 1, bytes);
   if (c->values == NULL) TSL_FAIL(TSL_ERR_MEMORY, "no memory");
   for (int64_t n = 0; n < oracle.rows * oracle.cols; n++) {
@@ -298,7 +299,8 @@ tsl_err recur_problem_make(const recur_case *c, bool table, tsl_problem *problem
     TSL_TRY(add_field(problem, name, TSL_IN, e->names.arrays[a].type,
                       dp_array_count(&e->names.arrays[a]), c->r->data[a]));
   }
-  if (e->goal != DP_GOAL_EXPR) TSL_TRY(add_field(problem, "best", TSL_OUT, TSL_I64, 3, NULL));
+  if (e->goal != DP_GOAL_EXPR)
+    TSL_TRY(add_field(problem, "best", TSL_OUT, TSL_I64, DP_BEST_ROW, NULL));
   if (table) TSL_TRY(add_field(problem, "table", TSL_OUT, c->code.type, 1, NULL));
 done:
   return err;

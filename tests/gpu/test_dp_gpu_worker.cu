@@ -148,7 +148,7 @@ static void make_room(job *j) {
   for (size_t k = 0; k < j->units.size(); k++) {
     const tsl_unit &u = j->units[k];
     if (j->table >= 0) j->slabs[k].resize((size_t)((int64_t)u.count * j->bytes));
-    if (is_last(j, u)) j->bests[k].resize(3, -77);
+    if (is_last(j, u)) j->bests[k].resize(DP_BEST_ROW, -77);
   }
 }
 
@@ -277,7 +277,7 @@ static tsl_err check_goal(const job *j) {
   tsl_err err = TSL_OK;
   const dp_recur *r = j->recur;
   std::vector<int64_t> sum((size_t)r->n_wanted + 1, 0), part((size_t)r->n_wanted + 1, 0);
-  dp_recur_best best = {0, -1, -1};
+  dp_recur_best best = {0, -1, -1, 0};
   for (int w = 0; w < j->n_workers; w++) {
     TSL_TRY(dp_recur_card_collect(j->workers[w], part.data()));
     for (int64_t k = 0; k < r->n_wanted; k++) sum[(size_t)k] += part[(size_t)k];
@@ -291,7 +291,7 @@ static tsl_err check_goal(const job *j) {
   }
   for (const std::vector<int64_t> &b : j->bests) {
     if (b.empty() || j->best < 0) continue;
-    const dp_recur_best one = {b[0], b[1], b[2]};
+    const dp_recur_best one = {b[0], b[1], b[2], b[3]};
     if (one.i != -1 && one.i < 0) failed(j->what, "a lane gives no best cell");
     if (dp_recur_better(r, &one, &best)) best = one;
   }

@@ -138,9 +138,9 @@ static tsl_err print(const dp_oracle *oracle, bool all) {
   tsl_err err = TSL_OK;
   dp_links steps = {0};
   dp_value v = {0};
-  int64_t i, j;
+  int64_t i, j, k;
   const dp_equation *e = &oracle->recurrence->equation;
-  TSL_TRY(dp_oracle_goal(oracle, &v, &i, &j));
+  TSL_TRY(dp_oracle_goal(oracle, &v, &i, &j, &k));
   if (lang_kind_of(e->names.tables[0].type) == LANG_REAL)
     (void)printf("goal %.17g\n", v.real);
   else

@@ -66,11 +66,11 @@ static inline tsl_err draft_finish(const draft *d, dp_recurrence **out) {
 static inline tsl_err draft_solve(const draft *d, dp_value *value) {
   dp_recurrence *r = NULL;
   dp_oracle grid = {0};
-  int64_t i, j;
+  int64_t i, j, k;
   tsl_err err = draft_finish(d, &r);
   if (err == TSL_OK) err = dp_oracle_create(r, &grid);
   if (err == TSL_OK) err = dp_oracle_fill(&grid);
-  if (err == TSL_OK) err = dp_oracle_goal(&grid, value, &i, &j);
+  if (err == TSL_OK) err = dp_oracle_goal(&grid, value, &i, &j, &k);
   dp_oracle_clear(&grid);
   dp_recurrence_destroy(&r);
   return err;

@@ -451,7 +451,7 @@ static void best_cells(void **state) {
       dp_value v;
       draft d;
       uint64_t seed = 11;
-      int64_t i, j, best_i, best_j;
+      int64_t i, j, k, best_i, best_j;
       writer w = {.seed = 1};
       draft_table(&d, TSL_I32, 211, 307);
       draft_frame(&d, (dp_pattern)p);
@@ -471,7 +471,7 @@ static void best_cells(void **state) {
       assert_true(c.code.engine == DP_WAVEFRONT && c.code.best == 1);
       MUST(dp_oracle_create(c.r, &grid));
       MUST(dp_oracle_fill(&grid));
-      MUST(dp_oracle_goal(&grid, &v, &i, &j));
+      MUST(dp_oracle_goal(&grid, &v, &i, &j, &k));
       compiled_run(&c, &seed);
       dp_code_unfold(&c.code, c.best_p, c.best_q, &best_i, &best_j);
       assert_int_equal(*(int32_t *)c.best, v.whole);

@@ -458,7 +458,7 @@ static void matrix_chain(void **state) {
   dp_oracle grid;
   dp_links steps;
   dp_value v = {0};
-  int64_t i, j;
+  int64_t i, j, k;
   (void)state;
   draft_table(&d, TSL_I64, 6, 6);
   d.equation.names.tables[0].cells = LANG_CELLS_UPPER;
@@ -469,7 +469,7 @@ static void matrix_chain(void **state) {
   MUST(draft_finish(&d, &r));
   MUST(dp_oracle_create(r, &grid));
   MUST(dp_oracle_fill_order(&grid, DP_SONE));
-  MUST(dp_oracle_goal(&grid, &v, &i, &j));
+  MUST(dp_oracle_goal(&grid, &v, &i, &j, &k));
   assert_int_equal(v.whole, 15125);
   MUST(dp_oracle_trace(&grid, &steps));
   assert_true(steps.n > 3);
@@ -495,7 +495,7 @@ static void ties(void **state) {
   dp_oracle grid;
   dp_links steps;
   dp_value v = {0};
-  int64_t i, j;
+  int64_t i, j, k;
   (void)state;
   draft_table(&d, TSL_I32, 3, 3);
   draft_rule(&d, "i == 0", "7");
@@ -504,10 +504,10 @@ static void ties(void **state) {
   MUST(draft_finish(&d, &r));
   MUST(dp_oracle_create(r, &grid));
   MUST(dp_oracle_fill(&grid));
-  MUST(dp_oracle_goal(&grid, &v, &i, &j));
+  MUST(dp_oracle_goal(&grid, &v, &i, &j, &k));
   assert_true(v.whole == 7 && i == 0 && j == 0);
   r->equation.goal = DP_GOAL_ROW;
-  MUST(dp_oracle_goal(&grid, &v, &i, &j));
+  MUST(dp_oracle_goal(&grid, &v, &i, &j, &k));
   assert_true(v.whole == 7 && i == 2 && j == 0);
   MUST(dp_oracle_trace(&grid, &steps));
   assert_int_equal(steps.n, 4);
@@ -524,7 +524,7 @@ static void empty_tables(void **state) {
   dp_recurrence *r = NULL;
   dp_oracle grid;
   dp_value v;
-  int64_t i, j;
+  int64_t i, j, k;
   (void)state;
   draft_table(&d, TSL_I32, 0, 5);
   draft_cell(&d, "1");
@@ -533,7 +533,7 @@ static void empty_tables(void **state) {
   MUST(dp_oracle_create(r, &grid));
   MUST(dp_oracle_fill(&grid));
   MUST(dp_oracle_fill_order(&grid, DP_NOSE));
-  assert_int_equal(dp_oracle_goal(&grid, &v, &i, &j), TSL_ERR_INPUT);
+  assert_int_equal(dp_oracle_goal(&grid, &v, &i, &j, &k), TSL_ERR_INPUT);
   dp_oracle_clear(&grid);
   dp_recurrence_destroy(&r);
 }

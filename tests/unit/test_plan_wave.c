@@ -127,6 +127,33 @@ static void random_costs(void **state) {
   }
 }
 
+/* ---- the traceback */
+
+/** Tiles of the first lane not at all, others as often as their lane says. */
+static double as_lane(const tsl_problem *problem, const tsl_unit *unit) {
+  (void)problem;
+  return (double)unit->lane / 2;
+}
+
+static void traceback(void **state) {
+  static const double slowness[] = {1, 3};
+  const tsl_family once = {.traceback_part = as_lane}, never = {0};
+  tsl_problem problem = {.family = &once};
+  tsl_plan plan;
+  double want = 0;
+  (void)state;
+  const int64_t n = table(4, 8, 2);
+  make(TSL_PLAN_STRIPS, n, 2, slowness, &plan);
+  for (int64_t u = 0; u < n; u++)
+    want += (double)units[u].lane / 2 * seconds_of(slowness, plan.owner[u], &units[u]);
+  tsl_plan_wave_traceback(&problem, units, seconds_of, slowness, &plan);
+  assert_true(want > 0 && fabs(plan.traceback_seconds - want) <= 1e-12 * want);
+  problem.family = &never;
+  tsl_plan_wave_traceback(&problem, units, seconds_of, slowness, &plan);
+  assert_true(plan.traceback_seconds == 0);
+  tsl_plan_clear(&plan);
+}
+
 /* ---- the end of the last rank */
 
 /** The tile on the left. */
@@ -282,8 +309,9 @@ int main(void) {
       cmocka_unit_test(round_robin),         cmocka_unit_test(ends),
       cmocka_unit_test(random_costs),        cmocka_unit_test(others_are_refused),
       cmocka_unit_test(pipeline_fills),      cmocka_unit_test(edges_cross_the_network),
-      cmocka_unit_test(stages_wait),         cmocka_unit_test(stages_overlap),
-      cmocka_unit_test(time_is_bounded),     cmocka_unit_test(edges_take_time),
+      cmocka_unit_test(traceback),           cmocka_unit_test(stages_wait),
+      cmocka_unit_test(stages_overlap),      cmocka_unit_test(time_is_bounded),
+      cmocka_unit_test(edges_take_time),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

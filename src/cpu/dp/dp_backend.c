@@ -113,6 +113,10 @@ static tsl_err dp_collect_cpu(tsl_worker *w, tsl_problem *problem) {
   return TSL_OK;
 }
 
+static void dp_notes_cpu(const tsl_worker *w, char text[TSL_NOTES]) {
+  dp_driver_notes(&w->dp, text);
+}
+
 /* ---- checkpoints */
 
 static int64_t dp_state_bytes_cpu(const tsl_worker *w, const tsl_unit *unit, int64_t stage) {
@@ -147,5 +151,6 @@ const tsl_backend dp_backend_cpu = {
     .save = dp_save_cpu,
     .load = dp_load_cpu,
     .collect = dp_collect_cpu,
+    .notes = dp_notes_cpu,
     .close = dp_close_cpu,
 };

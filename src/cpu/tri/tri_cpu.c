@@ -218,16 +218,22 @@ static int64_t tri_saturating_units_cpu(const tsl_worker *w, int kind) {
 
 /** Sequences: pairs that 8 bits did not hold. */
 static void tri_notes_cpu(const tsl_worker *w, char text[TSL_NOTES]) {
+  const int64_t again = tri_tracer_again(w->tracer);
   int64_t done[2] = {0};
   for (int k = 0; w->thread != NULL && k < w->threads; k++)
     for (int b = 0; b < 2; b++) {
       if (w->thread[k].letters != NULL) done[b] += w->thread[k].letters->done[b];
       if (w->thread[k].pairs != NULL) done[b] += w->thread[k].pairs->done[b];
     }
+  int used = 0;
   text[0] = '\0';
-  if (done[1] == 0) return;
-  (void)snprintf(text, TSL_NOTES, "%lld of %lld scores exceeded 8 bits: computed again in more",
-                 (long long)done[1], (long long)done[0]);
+  if (done[1] > 0)
+    used =
+        snprintf(text, TSL_NOTES, "%lld of %lld scores exceeded 8 bits: computed again in more%s",
+                 (long long)done[1], (long long)done[0], again > 0 ? "; " : "");
+  if (again > 0)
+    (void)snprintf(text + used, TSL_NOTES - (size_t)used,
+                   "computed %lld cells again on the way back", (long long)again);
 }
 
 const tsl_backend tri_backend_cpu = {

@@ -29,6 +29,7 @@ typedef struct traceback_room {
   uint8_t *directions;         /**< [rows of a strip][m + 1] */
   int32_t *above;              /**< [strips][2][m + 1] h and f above each strip */
   int64_t width, directions_n, above_n;
+  int64_t again;        /**< cells computed again */
   uint32_t *operations; /**< [n] of the pairs done, each from its end */
   int64_t n, n_room;
   tri_pairs_thread *pairs; /**< side by side */
@@ -92,6 +93,12 @@ void tri_tracer_clear(tri_tracer **tracer) {
   for (int k = 0; t->rooms != NULL && k < t->threads; k++) room_clear(&t->rooms[k]);
   TSL_FREE_ALL(t->rooms, t->rules.scores, t);
   *tracer = NULL;
+}
+
+int64_t tri_tracer_again(const tri_tracer *t) {
+  int64_t again = 0;
+  for (int k = 0; t != NULL && k < t->threads; k++) again += t->rooms[k].again;
+  return again;
 }
 
 tsl_err tri_traceback_renew(int64_t n, size_t size, int64_t *had, void **memory) {
@@ -225,6 +232,7 @@ static uint8_t direction_at(traceback_table *t, int64_t i, int64_t j) {
     memcpy(x->h, above(t, strip), bytes);
     memcpy(x->f, above(t, strip) + x->m + 1, bytes);
     run_strip(t, strip, &unused);
+    t->r->again += (tsl_min((strip + 1) * t->rows, t->n) - strip * t->rows) * x->m;
   }
   return t->r->directions[(i - 1 - strip * t->rows) * (x->m + 1) + j];
 }

@@ -39,6 +39,8 @@ struct tri_cpu_letters;
 /** tri_tracer_clear() also after an error. @param[in] letters  outlives it */
 tsl_err tri_tracer_create(const struct tri_cpu_letters *letters, int threads, tri_tracer **tracer);
 void tri_tracer_clear(tri_tracer **tracer);
+/** Cells that tracebacks have computed again, of strips but the last; NULL accepted. */
+int64_t tri_tracer_again(const tri_tracer *tracer);
 
 /** Memory for n elements of a table, of which none is kept. @param[in,out] had  what is there */
 tsl_err tri_traceback_renew(int64_t n, size_t size, int64_t *had, void **memory);

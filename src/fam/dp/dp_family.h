@@ -97,7 +97,9 @@ typedef struct dp_own {
   char accurate[DP_SHOWN_LETTERS + 64]; /**< PARTITION: the structure of that, its energy and it */
   char mismatch[160];   /**< why the recovered solution does not attain the goal; empty: it does */
   dp_attempts attempts; /**< at bands of diagonals */
-  double again;         /**< cells that a recovery computes again, of those of the table; 0: none */
+  double *again;        /**< [units] how often the way back computes the cells of each again, as
+                             expected; set by dp_units; NULL: not at all */
+  double all_again;     /**< the same of all cells */
   dp_needed *needed;    /**< LOCAL: the part to be computed, about; NULL: all */
   double pruned;        /**< LOCAL: cells left out, after the tiles; 0: none, or not known */
   dp_recur *recur;      /**< RECURRENCE */
@@ -168,6 +170,7 @@ tsl_err dp_write_alignment(const tsl_problem *problem);
 uint64_t dp_random(uint64_t seed, uint64_t k);
 
 tsl_err dp_units(const tsl_problem *problem, const tsl_limits *limits, tsl_units *units);
+double dp_traceback_part(const tsl_problem *problem, const tsl_unit *unit);
 void dp_sample(const tsl_problem *problem, const tsl_unit *whole, double fraction, tsl_unit *out);
 void dp_region(const tsl_problem *problem, const tsl_unit *unit, int field, int64_t lo[3],
                int64_t hi[3]);

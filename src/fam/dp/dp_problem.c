@@ -196,11 +196,9 @@ static void dp_describe(const tsl_problem *problem, char *text, size_t size) {
   if (own->wanted > 1)
     used += snprintf(text + used, size - (size_t)used,
                      "rank 0 alone finds the alignments after the best one, after the table\n");
-  if (own->again > 0 && !own->attempts.certain)
-    (void)snprintf(
-        text + used, size - (size_t)used,
-        "the way back computes about %.2g of the table again, beside what is predicted\n",
-        own->again);
+  if (own->all_again > 0 && !own->attempts.certain)
+    (void)snprintf(text + used, size - (size_t)used,
+                   "the way back computes about %.3g of the table again\n", own->all_again);
 }
 
 const tsl_family tsl_family_dp = {
@@ -218,6 +216,7 @@ const tsl_family tsl_family_dp = {
     .predecessors = dp_predecessors,
     .edge_bytes = dp_edge_bytes,
     .traceback_begin = dp_traceback_begin,
+    .traceback_part = dp_traceback_part,
     .traceback_steps = dp_traceback_steps,
     .traceback_so_far = dp_traceback_so_far,
     .traceback_resume = dp_traceback_resume,

@@ -134,7 +134,7 @@ static tsl_err add_outputs(const loading *l, tsl_problem *problem) {
   const tsl_field best = {.type = TSL_I64,
                           .combine = TSL_GATHER,
                           .rank = 2,
-                          .shape = {DP_MAX_LANES, 3, 1},
+                          .shape = {DP_MAX_LANES, DP_BEST_ROW, 1},
                           .hidden = 1};
   const tsl_field wanted = {.type = TSL_I64,
                             .combine = TSL_SUM,

@@ -119,7 +119,8 @@ bool dp_recur_better(const dp_recur *r, const dp_recur_best *a, const dp_recur_b
   if (a->i < 0 || b->i < 0) return a->i >= 0 && b->i < 0;
   const int order = compare(r, a->bits, b->bits);
   if (order != 0) return order < 0;
-  return a->i < b->i || (a->i == b->i && a->j < b->j);
+  if (a->i != b->i) return a->i < b->i;
+  return a->j < b->j || (a->j == b->j && a->k < b->k);
 }
 
 bool dp_recur_candidate(const dp_recur *r, int64_t i, int64_t j) {

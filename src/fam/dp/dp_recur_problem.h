@@ -17,10 +17,10 @@
  *   wanted    OUT SUM i64 [n] hidden       goals that are expressions: values that it reads, in the
  *                                          order of dp_recur.wanted, reals as the bits of an f64;
  *                                          each worker adds those it computed
- *   best      OUT GATHER i64 [DP_MAX_LANES][3] hidden, goals over cells: (value, i, j) of the best
- *                                          cell, reals as the bits of an f64 (dp_recur_better); i =
- *                                          -1: none. Given by the last tile of each lane: the best
- *                                          of at least the cells of its lane
+ *   best      OUT GATHER i64 [DP_MAX_LANES][4] hidden, goals over cells: (value, i, j, k) of the
+ *                                          best cell, reals as the bits of an f64
+ *                                          (dp_recur_better); i = -1: none. Given by the last tile
+ *                                          of each lane: the best of at least the cells of its lane
  *   table     as in dp.h, [rows][columns] of the deck, of several values [rows][columns][values]
  *             (lang_values); cells that there are not: zero
  *   path      RECOVER: (i, j, from): all cells that the goal rests on, to the boundary, depth first
@@ -66,17 +66,20 @@ void dp_recur_close(dp_recur **recur);
  *  reach. */
 void dp_recur_frame(const dp_params *p, dp_code *code);
 
-/** A cell and its value: one row of the field best. */
+/** A cell and its value: one row of the field best, [DP_BEST_ROW]. */
 typedef struct dp_recur_best {
   int64_t bits; /**< the integer, or the bits of an f64 */
   int64_t i, j; /**< i = -1: none */
+  int64_t k;    /**< the layer; 0 without a depth */
 } dp_recur_best;
+
+enum { DP_BEST_ROW = 4 };
 
 /** Value of type at address as bits: an integer, or the bits of an f64. */
 int64_t dp_recur_bits(int32_t type, const void *address);
 
 /** Goals over cells: is a better than b: a cell where b is none, a better value, or an equal one at
- *  smaller i, then j? */
+ *  smaller i, then j, then k? */
 bool dp_recur_better(const dp_recur *recur, const dp_recur_best *a, const dp_recur_best *b);
 
 /** Goals over cells: may (i, j) be chosen? */

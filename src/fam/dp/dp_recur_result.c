@@ -36,10 +36,10 @@ done:
 static tsl_err find_best(const tsl_problem *problem, dp_recur_best *best) {
   tsl_err err = TSL_OK;
   const dp_own *own = dp_own_of(problem);
-  const int64_t(*rows)[3] = problem->fields[dp_field(problem, "best")].data;
-  *best = (dp_recur_best){0, -1, -1};
+  const int64_t(*rows)[DP_BEST_ROW] = problem->fields[dp_field(problem, "best")].data;
+  *best = (dp_recur_best){0, -1, -1, 0};
   for (int64_t lane = 0; lane < own->n_lanes; lane++) {
-    const dp_recur_best here = {rows[lane][0], rows[lane][1], rows[lane][2]};
+    const dp_recur_best here = {rows[lane][0], rows[lane][1], rows[lane][2], rows[lane][3]};
     if (dp_recur_better(own->recur, &here, best)) *best = here;
   }
   if (best->i < 0) TSL_FAIL(TSL_ERR_INTERNAL, "dp: no cell was chosen");
@@ -52,7 +52,7 @@ static tsl_err settle_goal(tsl_problem *problem, dp_recur_best *best) {
   const dp_recur *r = dp_own_of(problem)->recur;
   tsl_field *goal = &problem->fields[DP_GOAL];
   dp_value v = {0};
-  *best = (dp_recur_best){0, -1, -1};
+  *best = (dp_recur_best){0, -1, -1, 0};
   if (r->recurrence->equation.goal == DP_GOAL_EXPR) {
     dp_eval e = {.recurrence = r->recurrence,
                  .i = -1,
@@ -206,7 +206,7 @@ static tsl_err recover(tsl_problem *problem, const dp_recur_best *best,
   TSL_TRY(
       tsl_alloc(table->rows * table->cols * code->values / 8 + 1, 1, "solution", (void **)&t.seen));
   if (best->i >= 0)
-    TSL_TRY(push_cell(&t, best->i, best->j, recurrence->equation.goal_table, -1));
+    TSL_TRY(push_cell(&t, best->i, best->j, dp_goal_value(&recurrence->equation, best->k), -1));
   else
     TSL_TRY(push_links(&t, -1));
   while (t.n_stack > 0) TSL_TRY(follow_top(&t));

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-enum { HEAD = 2, BEST = 3 };
+enum { HEAD = 2, BEST = DP_BEST_ROW };
 
 static int64_t row_bytes(const dp_recur *r, const tsl_unit *u) {
   return (u->hi[1] - u->lo[1]) * dp_code_bytes(&r->code);
@@ -47,7 +47,7 @@ char *dp_recur_saved_put(const dp_recur *r, const dp_recur_front *front, const t
                               (*hi - *lo) * row_bytes(r, u)};
   memcpy(bytes, head, sizeof head);
   if (!head[0]) return at;
-  const int64_t found[BEST] = {best->bits, best->i, best->j};
+  const int64_t found[BEST] = {best->bits, best->i, best->j, best->k};
   memcpy(at, found, sizeof found);
   if (r->n_wanted > 0) memcpy(at + sizeof found, wanted, (size_t)r->n_wanted * sizeof *wanted);
   return at + goal_bytes(r);
@@ -75,15 +75,16 @@ tsl_err dp_recur_saved_get(const dp_recur *r, const tsl_unit *u, int64_t stage, 
     TSL_FAIL(TSL_ERR_INPUT, "the checkpoint's state of tile %lld is not one of this table",
              (long long)u->id);
   *out = (dp_recur_saved){.goal = head[0] == 1,
-                          .best = {0, -1, -1},
+                          .best = {0, -1, -1, 0},
                           .wanted = at + sizeof best,
                           .values = at + goal,
                           .lo = u->hi[0] - rows,
                           .hi = u->hi[0]};
   if (!out->goal) goto done;
   memcpy(best, at, sizeof best);
-  out->best = (dp_recur_best){best[0], best[1], best[2]};
-  if (out->best.i != -1 && !dp_recur_candidate(r, out->best.i, out->best.j))
+  out->best = (dp_recur_best){best[0], best[1], best[2], best[3]};
+  const bool layer = best[3] >= 0 && best[3] < tsl_max(r->code.layers, 1);
+  if (out->best.i != -1 && !(layer && dp_recur_candidate(r, out->best.i, out->best.j)))
     TSL_FAIL(TSL_ERR_INPUT, "the checkpoint's best cell of tile %lld is not one of this table",
              (long long)u->id);
 done:

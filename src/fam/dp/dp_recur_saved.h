@@ -4,7 +4,7 @@
  *
  * All parts are filled up to 8 bytes:
  *   int64 [2]  what follows: 1 the cells that the goal needs; bytes of the values
- *   goal       int64 [3] the best cell so far, [n_wanted] the cells wanted; with one lane of each
+ *   goal       int64 [4] the best cell so far, [n_wanted] the cells wanted; with one lane of each
  *              worker
  *   values     WAVEFRONT: the row below the last finished stage's tile; ROWS: rows of the tile that
  *              later ones may read; INTERVAL: the tile; row after row

@@ -278,7 +278,7 @@ void dp_recur_region(const tsl_problem *problem, const tsl_unit *u, int field, i
     hi[2] = p->values;
   }
   if (field == dp_field(problem, "best") && (p->engine == DP_INTERVAL || u->hi[0] == code.P))
-    lo[0] = u->lane, hi[0] = u->lane + 1, hi[1] = 3, hi[2] = 1;
+    lo[0] = u->lane, hi[0] = u->lane + 1, hi[1] = DP_BEST_ROW, hi[2] = 1;
 }
 
 /* ---- predecessors and edges */

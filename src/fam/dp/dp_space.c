@@ -2,6 +2,7 @@
 #include "dp_space.h"
 
 #include "dp_saved.h"
+#include "integers.h"
 
 #include <math.h>
 
@@ -44,8 +45,113 @@ dp_space dp_space_plan(const dp_params *p, int64_t ranks, double bytes) {
   if (s.least < 1) s.least = 1;
   s.fits = s.most >= 1;
   s.halves = s.least > s.most;
-  /* Half of each strip; by halves, half as much again as there is in the squares on the path. */
-  s.work = s.halves ? 1.5 + 1 / s.most : 1.5;
   if (s.halves) s.least = s.most;
   return s;
+}
+
+int64_t dp_space_step(const dp_params *p, int64_t columns, bool edges, int64_t rows, int64_t bytes,
+                      dp_space_keep_fn *keep, const void *self) {
+  const int64_t half = tsl_min(bytes, p->budget) / 2;
+  const double states = dp_space_rows(p, columns, edges, (double)p->budget);
+  const double pieces = states * (double)rows / (double)p->n;
+  const int64_t each = pieces < 1 ? rows : (int64_t)((double)rows / pieces); /* 0: all rows fit */
+  const int64_t least = 64 * tsl_max(1, tsl_divide_up(each, 64));
+  int64_t step = rows;
+  while (step / 2 >= least && keep(self, step, columns) > half) step = (step / 2 + 63) / 64 * 64;
+  return step;
+}
+
+/* ---- what the way back computes again */
+
+/** The way back on a straight line from the last cell to the first. */
+typedef struct way_back {
+  const dp_params *p;
+  double bits;   /**< of decisions of a cell */
+  double at[2];  /**< row and column */
+  double memory; /**< bytes left for decisions and sides of halves */
+  double cells;  /**< computed again so far */
+} way_back;
+
+/** Bits of decisions of a cell: sockets keep the sides of blocks, in vectors of 32 bytes. */
+static double kept_bits(const dp_params *p, bool sockets) {
+  if (!sockets || dp_edge_is_bits(p)) return dp_space_cell_bits(p);
+  const double value = p->problem == DP_DTW ? (double)tsl_type_bytes((tsl_type)p->type) : 8;
+  return 8 * value * ((p->problem == DP_DTW ? value / 256 : 1.0 / 256) + 1.0 / 512);
+}
+
+static int64_t kept_bytes(const void *self, int64_t rows, int64_t columns) {
+  const way_back *w = self;
+  return (int64_t)((double)rows * (double)columns * w->bits / 8);
+}
+
+/** On to the region's first row or column, whichever comes first. */
+static void leave_region(way_back *w, const double lo[2]) {
+  const double slope = (double)w->p->m / (double)w->p->n; /* columns of a row */
+  const double column = w->at[1] - (w->at[0] - lo[0]) * slope;
+  if (column >= lo[1]) {
+    w->at[0] = lo[0], w->at[1] = column;
+  } else {
+    w->at[0] -= (w->at[1] - lo[1]) / slope, w->at[1] = lo[1];
+  }
+}
+
+/** As dp_bands_region.c goes through a region, halves and all. */
+static void walk_region(way_back *w, const double lo[2], const double hi[2]) {
+  const double end[2] = {fmin(hi[0], w->at[0]), fmin(hi[1], w->at[1])};
+  const double size[2] = {end[0] - lo[0], end[1] - lo[1]};
+  if (size[0] <= 0 || size[1] <= 0) return;
+  if ((size[0] <= DP_SPACE_LEAST && size[1] <= DP_SPACE_LEAST) ||
+      size[0] * size[1] * w->bits / 8 <= w->memory) {
+    w->cells += size[0] * size[1];
+    leave_region(w, lo);
+    return;
+  }
+  const int axis = size[1] >= size[0];
+  const double half = 64 * ceil(size[axis] / 128);
+  const double side = size[1 - axis] * dp_space_state_bytes(w->p);
+  double second[2] = {lo[0], lo[1]}, first[2] = {end[0], end[1]};
+  first[axis] = second[axis] = lo[axis] + half;
+  w->cells += half * size[1 - axis];
+  w->memory -= side;
+  walk_region(w, second, end);
+  w->memory += side;
+  walk_region(w, lo, first);
+}
+
+/** Rows of a stage that are kept together, from the last on; how many cells. */
+static double walk_stage(way_back *w, const int64_t rows[2], const int64_t columns[2], double kept,
+                         int64_t step) {
+  const double each = dp_space_state_bytes(w->p), before = w->cells;
+  for (int64_t n = tsl_divide_up(rows[1] - rows[0], step) - 1; n >= 0; n--) {
+    const double lo[2] = {(double)(rows[0] + n * step), (double)columns[0]};
+    const double hi[2] = {fmin(lo[0] + (double)step, (double)rows[1]), (double)columns[1]};
+    w->memory = (double)w->p->budget - kept - (hi[0] - lo[0] + hi[1] - lo[1]) * each;
+    walk_region(w, lo, hi);
+  }
+  return w->cells - before;
+}
+
+void dp_space_again(const dp_params *p, const dp_ends *stages, int64_t ranks, bool sockets,
+                    double *cells) {
+  way_back w = {.p = p, .bits = kept_bits(p, sockets), .at = {(double)p->n, (double)p->m}};
+  for (int64_t rank = ranks - 1; rank >= 0; rank--) {
+    const int64_t columns[2] = {dp_space_column(p, ranks, rank),
+                                dp_space_column(p, ranks, rank + 1)};
+    const int64_t width = columns[1] - columns[0];
+    const double each = dp_space_state_bytes(p);
+    double kept = rank > 0 ? (double)p->n * each : 0;
+    int64_t rows[2] = {0, 0};
+    for (int64_t s = 0; s < stages->n; s++, rows[0] = rows[1]) {
+      rows[1] = stages->at[s];
+      const int64_t step =
+          dp_space_step(p, width, rank > 0, rows[1] - rows[0], INT64_MAX, kept_bytes, &w);
+      kept += (double)tsl_divide_up(rows[1] - rows[0], step) * (double)width * each;
+    }
+    for (int64_t s = stages->n - 1; s >= 0; s--) {
+      rows[0] = s > 0 ? stages->at[s - 1] : 0, rows[1] = stages->at[s];
+      const int64_t step =
+          dp_space_step(p, width, rank > 0, rows[1] - rows[0], INT64_MAX, kept_bytes, &w);
+      cells[s * ranks + rank] = walk_stage(&w, rows, columns, kept, step);
+    }
+  }
 }

@@ -11,6 +11,7 @@
 #pragma once
 
 #include "dp.h"
+#include "dp_cut.h"
 
 TSL_C_BEGIN
 
@@ -34,10 +35,34 @@ typedef struct dp_space {
   double
       least; /**< stages from which on the decisions of one fit half of the memory; at most most */
   double most; /**< stages whose rows fit */
-  double
-      work; /**< cells computed, of those of the table: about, where a path ends in the corners */
 } dp_space;
 
 dp_space dp_space_plan(const dp_params *p, int64_t ranks, double bytes);
+
+/** Bytes of the decisions of so many rows and columns. */
+typedef int64_t dp_space_keep_fn(const void *self, int64_t rows, int64_t columns);
+
+/** Rows of a tile of `rows` rows that recovery takes at a time: as many as their decisions fit half
+ *  the memory, and so many bytes; but no fewer than a half of the memory holds states between them.
+ *  @param[in] edges  as of dp_space_rows
+ *  @param[in] keep   called with self */
+int64_t dp_space_step(const dp_params *p, int64_t columns, bool edges, int64_t rows, int64_t bytes,
+                      dp_space_keep_fn *keep, const void *self);
+
+/** First column of a rank's where all have as many; of `ranks` the end. */
+static inline int64_t dp_space_column(const dp_params *p, int64_t ranks, int64_t rank) {
+  return (int64_t)((double)p->m / (double)ranks * (double)rank);
+}
+
+/**
+ * Cells that the way back through a wavefront computes again, as expected: where its path is the
+ * straight line from the last cell to the first, and ranks have as many columns each. Paths of
+ * local alignments and of free ends are elsewhere, most often shorter.
+ * @param[in]  stages   ends of the tiles' rows
+ * @param[in]  sockets  decisions are those that sockets keep, else those of cards
+ * @param[out] cells    [stages->n][ranks]
+ */
+void dp_space_again(const dp_params *p, const dp_ends *stages, int64_t ranks, bool sockets,
+                    double *cells);
 
 TSL_C_END

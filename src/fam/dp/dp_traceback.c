@@ -33,7 +33,7 @@ done:
 void dp_destroy(tsl_problem *problem) {
   dp_own *own = dp_own_of(problem);
   if (own == NULL) return;
-  tsl_free(own->lane_end);
+  TSL_FREE_ALL(own->lane_end, own->again);
   dp_sequence_clear(&own->a);
   dp_sequence_clear(&own->b);
   for (int64_t k = 1; k < own->n_list; k++) tsl_free((void *)own->list[k].steps);

@@ -65,7 +65,6 @@ static void dp_units_set_features(const dp_params *p, tsl_unit *u) {
 typedef struct stage_range {
   double least, most;
   bool fits, halves;
-  double again; /* of the table's cells, on the way back */
 } stage_range;
 
 /** Sweeps keep all decisions, or on one rank those of one stage in half of the budget, and the rows
@@ -76,7 +75,7 @@ static stage_range stages_in(const dp_params *p, int64_t ranks, double budget) {
   stage_range s = {.least = ceil(2 * all / budget)};
   if (p->engine == DP_WAVEFRONT) {
     const dp_space space = dp_space_plan(p, ranks, budget);
-    return (stage_range){space.least, space.most, space.fits, space.halves, space.work - 1};
+    return (stage_range){space.least, space.most, space.fits, space.halves};
   }
   s.most = ranks > 1 ? 0 : floor(budget / 2 / (columns * dp_space_state_bytes(p) + 64));
   if (s.least < 1) s.least = 1;
@@ -173,12 +172,11 @@ static int64_t stages_for_slabs(const dp_params *p, const tsl_limits *limits, in
 static tsl_err choose_stages(const tsl_problem *problem, const tsl_limits *limits, shape *s) {
   tsl_err err = TSL_OK;
   const dp_params *p = dp_params_of(problem);
-  stage_range fit = {1, (double)p->n, true, false, 0};
+  stage_range fit = {1, (double)p->n, true, false};
   s->stages = dp_cut_stages(s->ranks, p->engine == DP_WAVEFRONT ? limits->pipeline_fill : 0,
                             limits->overlap);
   s->stages = tsl_max(s->stages, stages_for_slabs(p, limits, s->lanes));
   if (p->mode == DP_RECOVER) TSL_TRY(stages_for_memory(p, limits, s->ranks, &fit));
-  dp_own_of(problem)->again = fit.again;
   if ((double)s->stages > fit.most) s->stages = (int64_t)fit.most;
   if ((double)s->stages < fit.least) s->stages = (int64_t)fit.least;
 done:
@@ -268,6 +266,60 @@ static void leave_out(const dp_params *p, const tsl_limits *limits, const dp_nee
   }
 }
 
+/* ---- what the way back computes again */
+
+/** Of a wavefront's tiles; the ranks' columns are taken to be as many. */
+static tsl_err wave_again(const dp_params *p, const tsl_limits *limits, const shape *s,
+                          const dp_ends *rows, const tsl_units *units, double *again) {
+  tsl_err err = TSL_OK;
+  double *cells = NULL;
+  TSL_TRY(tsl_alloc(rows->n * s->ranks, sizeof *cells, "plan of the way back", (void **)&cells));
+  dp_space_again(p, rows, s->ranks, limits->device_bytes == INT64_MAX, cells);
+  for (int64_t k = 0; k < units->n; k++) {
+    const tsl_unit *u = &units->list[k];
+    const double middle = (double)(u->lo[1] + u->hi[1]) / 2;
+    const int64_t rank = (int64_t)(middle / (double)p->m * (double)s->ranks);
+    const int64_t band =
+        dp_space_column(p, s->ranks, rank + 1) - dp_space_column(p, s->ranks, rank);
+    const double part = (double)(u->hi[1] - u->lo[1]) / (double)band;
+    again[k] = cells[u->stage * s->ranks + rank] * part / u->count;
+  }
+done:
+  tsl_free(cells);
+  return err;
+}
+
+/** Sweeps make all decisions again where these are too many to be kept. */
+static void sweep_again(const dp_params *p, const tsl_units *units, double *again) {
+  const double all = (double)p->n * (double)dp_width(p) * dp_space_cell_bits(p) / 8;
+  for (int64_t k = 0; k < units->n; k++) again[k] = all > (double)p->budget ? 1 : 0;
+}
+
+static tsl_err count_again(const tsl_problem *problem, const tsl_limits *limits, const shape *s,
+                           const dp_ends *rows, const tsl_units *units) {
+  tsl_err err = TSL_OK;
+  const dp_params *p = dp_params_of(problem);
+  dp_own *own = dp_own_of(problem);
+  double sum = 0;
+  tsl_free(own->again);
+  own->again = NULL, own->all_again = 0;
+  if (p->mode != DP_RECOVER) return TSL_OK;
+  TSL_TRY(tsl_alloc(units->n, sizeof *own->again, "plan of the way back", (void **)&own->again));
+  if (p->engine == DP_WAVEFRONT)
+    TSL_TRY(wave_again(p, limits, s, rows, units, own->again));
+  else
+    sweep_again(p, units, own->again);
+  for (int64_t k = 0; k < units->n; k++) sum += own->again[k] * units->list[k].count;
+  own->all_again = sum / (double)p->n / (double)dp_width(p);
+done:
+  return err;
+}
+
+double dp_traceback_part(const tsl_problem *problem, const tsl_unit *unit) {
+  const double *again = dp_own_of(problem)->again;
+  return again != NULL ? again[unit->id] : 0;
+}
+
 static tsl_err strips(const tsl_problem *problem, const tsl_limits *limits, tsl_units *units) {
   tsl_err err = TSL_OK;
   const dp_params *p = dp_params_of(problem);
@@ -281,6 +333,7 @@ static tsl_err strips(const tsl_problem *problem, const tsl_limits *limits, tsl_
   TSL_TRY(tsl_alloc(rows.n * columns.n, sizeof *units->list, "tiles", (void **)&units->list));
   fill_strips(p, &rows, &columns, units);
   if (own->needed != NULL) leave_out(p, limits, own->needed, units);
+  TSL_TRY(count_again(problem, limits, &s, &rows, units));
   tsl_free(own->lane_end);
   own->lane_end = columns.at, own->n_lanes = rows.n > 0 ? columns.n : 0;
   columns.at = NULL;

@@ -1,5 +1,6 @@
 /* Sequences of letters in place of points: from files to fields, and what their pairs take. */
 #include "tri_letters.h"
+#include "tri_traceback.h"
 
 #include "integers.h"
 #include "tri_family.h"
@@ -106,8 +107,17 @@ static double diagonals(const tri_params *p) {
   return 1 + 2 * (double)p->x_drop / each;
 }
 
-/** Cells of the tables of row i with its columns, in words of 64, and so much for each pair. */
-static double row_work(const tri_params *p, const tri_sequences *s, int64_t i) {
+/** Of a table that is aligned by a socket, what its traceback computes again: all strips before the
+ *  last one (tri_traceback.h). */
+static double cells_again(const tri_params *p, double n, double m) {
+  if (p->function == TRI_EXTENSION || n <= 0) return 0;
+  const int64_t rows = tri_traceback_rows((int64_t)n, (int64_t)m);
+  return (ceil(n / (double)rows) - 1) * (double)rows * m;
+}
+
+/** Cells of the tables of row i with its columns, in words of 64, and so much for each pair.
+ *  @param[in] aligned  PAIRED: with those that tracebacks compute again */
+static double row_work(const tri_params *p, const tri_sequences *s, bool aligned, int64_t i) {
   const double a_pair = 4, word = 64;
   const double own = (double)tri_sequence_length(s, p->first + i);
   int64_t lo, hi;
@@ -118,16 +128,18 @@ static double row_work(const tri_params *p, const tri_sequences *s, int64_t i) {
   double cells = own * columns;
   if (p->function == TRI_EXTENSION && n > 0)
     cells = fmin(cells, fmin(own * n, columns) * diagonals(p));
+  if (aligned) cells += cells_again(p, own, columns);
   return cells / word + a_pair * n;
 }
 
-static tsl_err set_work(const tri_params *p, const tri_sequences *s, double **work) {
+static tsl_err set_work(const tri_params *p, const tri_sequences *s, bool aligned, double **work) {
   tsl_err err = TSL_OK;
   const int64_t rows = tri_rows_of(p), chunk = tri_chunk_of(p), chunks = tsl_divide_up(rows, chunk);
   TSL_TRY(tsl_alloc(chunks + 1, sizeof **work, "work of rows", (void **)work));
   for (int64_t c = 0; c < chunks; c++) {
     double sum = 0;
-    for (int64_t i = c * chunk; i < tsl_min((c + 1) * chunk, rows); i++) sum += row_work(p, s, i);
+    for (int64_t i = c * chunk; i < tsl_min((c + 1) * chunk, rows); i++)
+      sum += row_work(p, s, aligned, i);
     (*work)[c + 1] = (*work)[c] + sum;
   }
 done:
@@ -197,6 +209,12 @@ done:
   return err;
 }
 
+static bool on_sockets(const tsl_problem *problem) {
+  for (int r = 0; r < problem->n_devices; r++)
+    if (problem->devices[r].kind == TSL_GPU) return false;
+  return true;
+}
+
 /** The codes move from the points to the problem. */
 static tsl_err add_sequences(tri_points *points, tsl_problem *problem) {
   tsl_err err = TSL_OK;
@@ -239,7 +257,8 @@ tsl_err tri_letters_add(const tsl_deck *deck, const tri_deck *s, tri_points *poi
   TSL_TRY(check_devices(deck, problem));
   TSL_TRY(check_longest(deck, p));
   const tri_sequences sequences = tri_sequences_of(problem);
-  TSL_TRY(set_work(p, &sequences, &own->work));
+  const bool aligned = s->alignment != NULL && p->output == TRI_PAIRED && on_sockets(problem);
+  TSL_TRY(set_work(p, &sequences, aligned, &own->work));
   keep_names(&points->letters, &own->letters);
 done:
   return err;

@@ -154,6 +154,10 @@ static tsl_err dp_collect_gpu(tsl_worker *worker, tsl_problem *problem) {
                      : TSL_OK;
 }
 
+static void dp_notes_gpu(const tsl_worker *worker, char text[TSL_NOTES]) {
+  dp_driver_notes(&((const dp_worker *)worker)->dp, text);
+}
+
 /* ---- checkpoints, in the form that sockets have: dp_saved.h, dp_recur_saved.h */
 
 static int64_t dp_state_bytes_gpu(const tsl_worker *worker, const tsl_unit *unit, int64_t stage) {
@@ -196,6 +200,7 @@ static tsl_backend dp_backend_gpu_make_backend(void) {
   b.save = dp_save_gpu;
   b.load = dp_load_gpu;
   b.collect = dp_collect_gpu;
+  b.notes = dp_notes_gpu;
   b.close = dp_close_gpu;
   b.host_alloc = tsl_gpu_host_alloc;
   b.host_free = tsl_gpu_host_free;

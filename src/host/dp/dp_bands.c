@@ -254,21 +254,13 @@ done:
 
 /* ---- what recovery keeps */
 
-/** Rows of a tile of `rows` rows that recovery takes at a time: as many as their decisions fit half
- *  the memory, and half of what the device has left; but no fewer than a half of the memory holds
- *  states between them (dp_space.h). */
+/** Rows of a tile that recovery takes at a time; their decisions also fit half of what the device
+ *  has left. */
 static int64_t rows_at_a_time(const dp_bands *bands, const dp_band *b, int64_t rows) {
   const dp_context *c = bands->c;
   const int64_t left = c->memory->left != NULL ? c->memory->left(c->device) : INT64_MAX;
-  const int64_t half = (left < c->p->budget ? left : c->p->budget) / 2;
-  const double states = dp_space_rows(c->p, b->hi - b->lo, b->lo > 0, (double)c->p->budget);
-  const double pieces = states * (double)rows / (double)c->p->n;
-  const int64_t each = pieces < 1 ? rows : (int64_t)((double)rows / pieces); /* 0: all rows fit */
-  const int64_t least = 64 * tsl_max(1, tsl_divide_up(each, 64));
-  int64_t step = rows;
-  while (step / 2 >= least && bands->engine->keep_bytes(c->worker, step, b->hi - b->lo) > half)
-    step = (step / 2 + 63) / 64 * 64;
-  return step;
+  return dp_space_step(c->p, b->hi - b->lo, b->lo > 0, rows, left, bands->engine->keep_bytes,
+                       c->worker);
 }
 
 /** Queue: keep the state above rows [lo + from, lo + to) and their left edge, cut out of that of

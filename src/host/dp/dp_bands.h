@@ -107,6 +107,7 @@ typedef struct dp_bands {
   int64_t n_edges, edge_room;
   int edges_each;        /**< 2 where stages overlap, else 1 */
   int64_t history;       /**< bytes kept */
+  double again;          /**< cells computed again on the way back */
   dp_lane_states loaded; /**< from a checkpoint, host */
   dp_buffer state;       /**< of a band, on its way to or from a checkpoint */
   dp_buffer piece;       /**< right edge of a piece of a tile */

@@ -74,6 +74,7 @@ static tsl_err run_region(walk *w, const region *r, void *right, bool keep, void
   TSL_TRY(cut_top(w, r));
   TSL_TRY(e->state_put(*engine, r->cells.lo[0], w->top.data));
   TSL_TRY(cut_left(w, r, &left));
+  w->bands->again += (double)length_of(r, 0) * (double)length_of(r, 1);
   TSL_TRY(
       e->tile(*engine, r->cells.lo[0], r->cells.hi[0], left, right, keep, (dp_window){NULL, 0}));
 done:

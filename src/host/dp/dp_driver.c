@@ -1,6 +1,7 @@
 /** @file dp_driver.c  The ready problems of a worker, by the engine of the problem. */
 #include "dp_driver.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -51,6 +52,13 @@ tsl_err dp_driver_walk(dp_driver *d, const tsl_unit *units, int64_t n, tsl_curso
 done:
   free(steps.at);
   return err;
+}
+
+void dp_driver_notes(const dp_driver *d, char text[TSL_NOTES]) {
+  const double again = d->bands.again + d->rows.again;
+  text[0] = '\0';
+  if (again > 0)
+    (void)snprintf(text, TSL_NOTES, "computed %.6g cells again on the way back", again);
 }
 
 tsl_err dp_driver_goal(dp_driver *d, tsl_field *goal) {

@@ -27,6 +27,8 @@ tsl_err dp_driver_edge_out(dp_driver *d, const tsl_unit *unit, void *bytes);
 tsl_err dp_driver_edge_in(dp_driver *d, const tsl_unit *unit, const void *bytes);
 tsl_err dp_driver_walk(dp_driver *d, const tsl_unit *units, int64_t n, tsl_cursor *cursor,
                        tsl_list *list);
+/** The cells that the way back has computed again; empty: none. */
+void dp_driver_notes(const dp_driver *d, char text[TSL_NOTES]);
 /** Set goal->data [1], i64 or f64, to this worker's part. */
 tsl_err dp_driver_goal(dp_driver *d, tsl_field *goal);
 int64_t dp_driver_state_bytes(const dp_driver *d, const tsl_unit *unit, int64_t stage);

@@ -57,6 +57,7 @@ tsl_err dp_rows_begin(dp_rows *rows) {
   dp_rows_forget(rows);
   dp_rows_stage(rows);
   rows->goal = -1;
+  rows->again = 0;
   TSL_TRY(dp_rows_zero(rows));
   if (c->p->problem == DP_STAGECOACH)
     TSL_TRY(dp_copy(c, first, dp_input(c, DP_B), dp_width(c->p) * c->bytes, DP_COPY_IN));

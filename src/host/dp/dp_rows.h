@@ -61,6 +61,7 @@ typedef struct dp_rows {
   dp_buffer out; /**< pinned: columns out_from..out_to-1 of stage out_stage, for edges; unused where
                       the host has the device's memory */
   int64_t out_stage, out_from, out_to; /**< out_stage -1: none */
+  double again;                        /**< cells computed again on the way back */
 } dp_rows;
 
 /** Reserve two rows and two scratch rows of the table's width. */

@@ -13,7 +13,7 @@ static dp_decisions *decisions_of(const dp_rows *rows, int64_t item, int64_t col
 }
 
 /** Decisions that were not kept, made again. */
-static tsl_err make_again(const dp_rows *rows, const dp_decisions *d, dp_decisions *again) {
+static tsl_err make_again(dp_rows *rows, const dp_decisions *d, dp_decisions *again) {
   tsl_err err = TSL_OK;
   const dp_sweep_span span = {.lo = d->lo,
                               .hi = d->hi,
@@ -23,6 +23,7 @@ static tsl_err make_again(const dp_rows *rows, const dp_decisions *d, dp_decisio
                               .bottom = dp_row_at(rows, &rows->row[0])};
   *again = (dp_decisions){.lo = d->lo, .hi = d->hi, .from = d->from, .to = d->to};
   TSL_TRY(dp_decisions_reserve(rows, again));
+  rows->again += (double)(d->hi - d->lo) * (double)(d->to - d->from);
   TSL_TRY(rows->engine->span(rows->c->worker, &span, again->made.data));
 done:
   return err;

@@ -312,12 +312,13 @@ static void tell_row(const tsl_session *far, const tsl_whatif *w, int64_t nodes,
   *row = (tsl_whatif_row){.nodes = nodes, .ranks = far->size, .units = far->units.n};
   row->parts = tsl_session_parts(far);
   row->share = tsl_network_bcast(network, (int)nodes, shared);
-  row->compute = far->plan.total_seconds;
+  row->compute = far->plan.total_seconds + far->plan.traceback_seconds;
   row->between = w->rates[0].between; /* rank 0 is on the first device */
   row->combine =
       fmax(0, gather - row->compute) + sets * tsl_network_bcast(network, (int)nodes, sums);
   row->seconds = row->share + row->compute + row->between + row->combine;
   for (int r = 0; r < far->size; r++) busy += far->plan.seconds[r];
+  busy += far->plan.traceback_seconds; /* of one rank at a time */
   row->idle = row->seconds > 0 ? fmax(0, 1 - busy / (row->seconds * far->size)) : 0;
   row->network_bytes =
       (double)(nodes - 1) * (shared + sets * sums) + slabs + far->plan.network_bytes;

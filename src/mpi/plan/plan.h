@@ -16,11 +16,12 @@ typedef struct tsl_plan {
   int64_t n_units;
   int32_t n_ranks;
   int32_t kind;
-  double dynamic;       /**< part 0..1 of each rank's units that others may take; 0: none */
-  bool kept;            /**< a phase has run: units with a setup stay with their owners */
-  int32_t *owner;       /**< [n_units] rank */
-  double *seconds;      /**< [n_ranks] predicted seconds */
-  double total_seconds; /**< predicted seconds of the whole phase, those of the longest rank */
+  double dynamic;           /**< part 0..1 of each rank's units that others may take; 0: none */
+  bool kept;                /**< a phase has run: units with a setup stay with their owners */
+  int32_t *owner;           /**< [n_units] rank */
+  double *seconds;          /**< [n_ranks] predicted seconds */
+  double total_seconds;     /**< predicted seconds of the whole phase, those of the longest rank */
+  double traceback_seconds; /**< WAVE: predicted seconds of the traceback, after the phase */
   double network_bytes; /**< WAVE: of edges between the nodes of a network that is given, else 0 */
   const uint8_t *finished; /**< [n_units] 1: not to be computed any more; NULL: none; not owned */
 } tsl_plan;

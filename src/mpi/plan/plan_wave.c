@@ -227,3 +227,13 @@ done:
   tsl_free(t.list);
   return err;
 }
+
+void tsl_plan_wave_traceback(const tsl_problem *problem, const tsl_unit *units,
+                             tsl_seconds_fn seconds, const void *model, tsl_plan *plan) {
+  const tsl_family *family = problem->family;
+  plan->traceback_seconds = 0;
+  for (int64_t u = 0; u < plan->n_units && family->traceback_part != NULL; u++) {
+    const double part = family->traceback_part(problem, &units[u]);
+    if (part > 0) plan->traceback_seconds += part * seconds(model, plan->owner[u], &units[u]);
+  }
+}

@@ -41,3 +41,12 @@ tsl_err tsl_plan_wave(const tsl_plan_rule *rule, const tsl_unit *units, int64_t 
 tsl_err tsl_plan_wave_time(const tsl_problem *problem, const tsl_unit *units,
                            tsl_seconds_fn seconds, const void *model, const double *delay,
                            const tsl_network *network, tsl_plan *plan);
+
+/**
+ * What the traceback does of the units' work again, by their owners one after another: sets
+ * plan->traceback_seconds.
+ * @param[in]     problem  its family says how often (traceback_part)
+ * @param[in,out] plan     of tsl_plan_wave
+ */
+void tsl_plan_wave_traceback(const tsl_problem *problem, const tsl_unit *units,
+                             tsl_seconds_fn seconds, const void *model, tsl_plan *plan);

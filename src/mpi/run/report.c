@@ -90,8 +90,11 @@ void tsl_report_plan(const tsl_session *s, FILE *file) {
   if (s->first > 0) fprintf(file, "first phase: predicted %.4g s; later ones:\n", s->first);
   set_lines(s, file);
   tsl_checkpoints_print(s, file);
-  fprintf(file, "predicted %.4g s of computing; output %s\n\n", plan->total_seconds,
+  fprintf(file, "predicted %.4g s of computing; output %s", plan->total_seconds,
           tsl_bytes_text((double)tsl_session_output_bytes(s), text));
+  if (plan->traceback_seconds > 0)
+    fprintf(file, "; then %.4g s of the way back", plan->traceback_seconds);
+  fputs("\n\n", file);
 }
 
 static double all_items(const tsl_out_unit *rows, int64_t n_rows) {

@@ -98,6 +98,7 @@ static tsl_err plan_wave(tsl_session *s, const tsl_plan_rule *rule) {
     if (overlaps) delay[r] = fill * plan->seconds[r];
   }
   TSL_TRY(tsl_plan_wave_time(&s->problem, s->units.list, cost_of, s, delay, s->network, plan));
+  tsl_plan_wave_traceback(&s->problem, s->units.list, tsl_cost_seconds, &s->cost, plan);
 done:
   tsl_free(delay);
   return err;

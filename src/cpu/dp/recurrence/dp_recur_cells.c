@@ -104,32 +104,41 @@ static int64_t extreme(int32_t type, bool maximum, const char *values, int64_t n
   }
 }
 
-/** Is there a cell in the row that is better than the best? Without cells that are none. */
+/** Is there a value in the row's n cells, in any layer, that is better than the best? Without cells
+ *  that are none. */
 static bool is_promising(const dp_recur_cpu *r, const char *values, int64_t n,
                          const dp_recur_best *best) {
   const dp_recurrence *recurrence = r->recur->recurrence;
   if (recurrence->equation.names.tables[0].cells != LANG_CELLS_ALL) return true;
   const dp_recur_best here = {extreme(r->recur->code.type, recurrence->equation.maximum != 0,
-                                      values, n, r->recur->code.values),
-                              0, 0};
+                                      values, n * tsl_max(r->recur->code.layers, 1),
+                                      r->recur->code.tables),
+                              0, 0, 0};
   return dp_recur_better(r->recur, &here, best) || here.bits == best->bits;
+}
+
+/** The layers of cell (p, q), from the goal's table in the first on. */
+static void offer_cell(const dp_recur_cpu *r, const char *cell, int64_t p, int64_t q,
+                       dp_recur_best *best) {
+  const dp_code *code = &r->recur->code;
+  dp_recur_best here = {0};
+  dp_code_unfold(code, p, q, &here.i, &here.j);
+  if (!dp_recur_candidate(r->recur, here.i, here.j)) return;
+  for (here.k = 0; here.k < tsl_max(code->layers, 1); here.k++) {
+    here.bits = dp_recur_bits(code->type, cell + here.k * code->tables * r->step);
+    if (dp_recur_better(r->recur, &here, best)) *best = here;
+  }
 }
 
 static void dp_recur_cells_choose(dp_recur_cpu *r, const dp_area *cells) {
   const dp_area c = chosen_in(r, cells->p0, cells->p1, cells->q0, cells->q1);
-  dp_recur_best best = {0, -1, -1};
+  dp_recur_best best = {0, -1, -1, 0};
   if (is_empty(&c)) return;
   for (int64_t p = c.p0; p < c.p1; p++) {
     const char *row =
         address(r, cells, p, c.q0) + r->recur->recurrence->equation.goal_table * r->step;
     if (!is_promising(r, row, c.q1 - c.q0, &best)) continue;
-    for (int64_t q = c.q0; q < c.q1; q++) {
-      dp_recur_best here = {.bits =
-                                dp_recur_bits(r->recur->code.type, row + (q - c.q0) * r->bytes)};
-      dp_code_unfold(&r->recur->code, p, q, &here.i, &here.j);
-      if (dp_recur_candidate(r->recur, here.i, here.j) && dp_recur_better(r->recur, &here, &best))
-        best = here;
-    }
+    for (int64_t q = c.q0; q < c.q1; q++) offer_cell(r, row + (q - c.q0) * r->bytes, p, q, &best);
   }
   if (best.i >= 0) dp_recur_offer(r, &best);
 }

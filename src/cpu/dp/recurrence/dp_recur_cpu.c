@@ -124,7 +124,7 @@ void dp_recur_cpu_close(tsl_worker *w) {
 tsl_err dp_recur_cpu_begin(tsl_worker *w) {
   dp_recur_cpu *r = w->recur;
   if (r->recur->n_wanted > 0) memset(r->wanted, 0, (size_t)r->recur->n_wanted * sizeof *r->wanted);
-  r->best = (dp_recur_best){0, -1, -1};
+  r->best = (dp_recur_best){0, -1, -1, 0};
   r->front = dp_recur_front_begin();
   dp_recur_wave_clear(r);
   return TSL_OK;
@@ -140,7 +140,7 @@ static void give_best(const tsl_worker *w, const tsl_unit *units, int64_t n, tsl
     int64_t *row = parts[k].slab[w->dp.c.best];
     w->dp.c.problem->family->region(w->dp.c.problem, &units[k], w->dp.c.best, lo, hi);
     if (hi[0] == lo[0]) continue;
-    row[0] = r->best.bits, row[1] = r->best.i, row[2] = r->best.j;
+    row[0] = r->best.bits, row[1] = r->best.i, row[2] = r->best.j, row[3] = r->best.k;
   }
 }
 

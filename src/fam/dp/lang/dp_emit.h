@@ -73,8 +73,8 @@ _Static_assert(LANG_ARRAYS_MAX == 8 && LANG_SCALARS_MAX == 32, "DP_ARGS_STRUCT")
  *   table                NULL, or where cell (p0, q0) goes, rows stride elements apart
  *   lines                with a depth: memory for dp_code_strip_bytes, else NULL
  *   best                 goals over all cells: the best value (of the goal's table) of the tile is
- * compared with *best and replaces it when it is better, or equal with smaller (i, j); best_p,
- * best_q its place, -1: none yet
+ * compared with *best and replaces it when it is better, or equal with smaller (i, j, k); best_p,
+ * best_q its place, -1: none yet, best_k its layer
  */
 #define DP_WAVE_STRUCT        \
   struct dp_wave {            \
@@ -83,6 +83,7 @@ _Static_assert(LANG_ARRAYS_MAX == 8 && LANG_SCALARS_MAX == 32, "DP_ARGS_STRUCT")
     long long stride;         \
     void *best;               \
     long long best_p, best_q; \
+    long long best_k;         \
     void *lines;              \
   }
 typedef DP_WAVE_STRUCT dp_wave;
@@ -171,9 +172,11 @@ static inline int64_t dp_code_bytes(const dp_code *code) {
 
 enum { DP_PLANE_PAD = 16 /* a plane of a strip has so many values more than lanes */ };
 
-/** WAVEFRONT with a depth: bytes of a strip's lines and of the cells that go along its edge. */
+/** WAVEFRONT with a depth: bytes of a strip's lines and of the cells that go along its edge, and of
+ *  the best of each lane, its step and its layer. */
 static inline int64_t dp_code_strip_bytes(const dp_code *code) {
-  return (3 * (code->lanes + DP_PLANE_PAD) + 3) * dp_code_bytes(code);
+  const int64_t best = code->best != 0 ? (int64_t)tsl_type_bytes((tsl_type)code->type) + 8 : 0;
+  return (3 * (code->lanes + DP_PLANE_PAD) + 3) * dp_code_bytes(code) + code->lanes * best;
 }
 
 /** Choose engine, margins and depth for a checked recurrence. */

@@ -93,6 +93,7 @@ static void put_cell(const dp_emitter *e, dp_target target, lang_text *out) {
 static void put_types(const dp_emitter *e, lang_text *out) {
   const dp_code *c = e->code;
   const bool single = lang_is_single(&e->recurrence->equation.names);
+  const int goal = (int)e->recurrence->equation.goal_table;
   lang_put(out, "typedef %s E;\ntypedef %s V;\ntypedef %s R;\n", dp_type_word(c->type),
            e->wide ? "i64" : "i32", single ? "f32" : "f64");
   lang_put(out, "#define DP_MOST_R ((R)%a)\n#define DP_LEAST_R ((R)%a)\n",
@@ -112,7 +113,10 @@ static void put_types(const dp_emitter *e, lang_text *out) {
            c->engine == DP_ROWS && c->depth > 0,
            c->engine != DP_WAVEFRONT && !(c->engine == DP_ROWS && c->depth > 0));
   lang_put(out, "#define DP_WORST %s\n", worst_of(e));
-  lang_put(out, "#define DP_GOAL(x) DP_OF(x, %d)\n", (int)e->recurrence->equation.goal_table);
+  if (c->layers > 0) /* a value's number, else the value */
+    lang_put(out, "#define DP_GOAL(k) ((k) * DP_TABLES + %d)\n", goal);
+  else
+    lang_put(out, "#define DP_GOAL(x) DP_OF(x, %d)\n", goal);
   lang_put(out, "#define DP_CELLS %d\n", (int)e->recurrence->equation.names.tables[0].cells);
   lang_put(out, "#define DP_BEST %d\n#define DP_BETTER %c\n#define DP_LATER_Q %d\n", (int)c->best,
            e->recurrence->equation.maximum != 0 ? '>' : '<',

@@ -116,10 +116,11 @@ tsl_err dp_oracle_read(void *self, const lang_expr *expr, int32_t node, int64_t 
 
 /**
  * The goal of a filled grid.
- * @param[out] i, j  the cell that attains it, the first in row-major order; -1 for an expression
+ * @param[out] i, j, k  the cell that attains it and its layer, the first in row-major order, the
+ *                      layer last; i, j -1 for an expression; k 0 without a depth
  * @return TSL_ERR_INPUT when there is no cell to choose from
  */
-tsl_err dp_oracle_goal(const dp_oracle *grid, dp_value *value, int64_t *i, int64_t *j);
+tsl_err dp_oracle_goal(const dp_oracle *grid, dp_value *value, int64_t *i, int64_t *j, int64_t *k);
 
 /* ---------------------------------------------------------------- recovery */
 

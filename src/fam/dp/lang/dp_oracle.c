@@ -231,16 +231,16 @@ static bool is_better(const dp_oracle *grid, dp_value a, dp_value b) {
   return maximum ? b.whole > a.whole : b.whole < a.whole;
 }
 
-tsl_err dp_oracle_goal(const dp_oracle *grid, dp_value *value, int64_t *i, int64_t *j) {
+tsl_err dp_oracle_goal(const dp_oracle *grid, dp_value *value, int64_t *i, int64_t *j, int64_t *k) {
   tsl_err err = TSL_OK;
   const dp_recurrence *r = grid->recurrence;
   int64_t best = -1;
-  *i = *j = -1;
+  *i = *j = -1, *k = 0;
   if (r->equation.goal == DP_GOAL_EXPR) {
     dp_eval e = eval_of(grid, dp_oracle_read, (void *)grid);
     return dp_evaluate(&e, &r->goal, r->goal.root, value);
   }
-  for (int64_t c = r->equation.goal_table; c < places(grid); c += grid->in_cell) {
+  for (int64_t c = r->equation.goal_table; c < places(grid); c += r->equation.names.n_tables) {
     const cell here = cell_of(grid, c);
     if (is_candidate(grid, here.i, here.j) &&
         (best < 0 || is_better(grid, grid->values[best], grid->values[c])))
@@ -249,6 +249,7 @@ tsl_err dp_oracle_goal(const dp_oracle *grid, dp_value *value, int64_t *i, int64
   if (best < 0) TSL_FAIL(TSL_ERR_INPUT, "goal: the table has no cell to choose from");
   *i = cell_of(grid, best).i;
   *j = cell_of(grid, best).j;
+  *k = cell_of(grid, best).value / r->equation.names.n_tables;
   *value = grid->values[best];
 done:
   return err;

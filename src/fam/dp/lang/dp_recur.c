@@ -89,12 +89,6 @@ tsl_err dp_equation_goal(dp_equation *equation, const char *text) {
     const bool named = n > 1 && strcmp(words[1], "over") != 0;
     equation->goal = (int32_t)goal_of(words + 1 + named, n - 1 - named);
     equation->maximum = maximum;
-    if (equation->goal != DP_GOAL_EXPR && equation->names.tables[0].depth > 0)
-      TSL_FAIL(
-          TSL_ERR_INPUT,
-          "with `depth` a goal names the k of each cell, as in %s(n = 0 .. %lld : M[0][0][n]); "
-          "`over` does not",
-          words[0], (long long)equation->names.tables[0].depth - 1);
     if (equation->goal != DP_GOAL_EXPR) TSL_TRY(find_goal_table(equation, named ? words[1] : NULL));
   }
   TSL_TRY(dp_equation_add(equation, text, &equation->goal_at));

@@ -22,7 +22,7 @@ enum { DP_RULES_MAX = 32 /* of all tables */, DP_EQUATION_BYTES = 32768 };
 
 /** What is asked of the finished table. */
 typedef enum dp_goal {
-  DP_GOAL_EXPR,  /**< an expression over cells, "M[n][m]" */
+  DP_GOAL_EXPR,  /**< an expression over cells, "M[n][m]"; the others: all layers of cells */
   DP_GOAL_ALL,   /**< "min over all", "max over all" */
   DP_GOAL_ROW,   /**< "max over last row" */
   DP_GOAL_COLUMN /**< "max over last column" */
@@ -102,6 +102,11 @@ static inline const lang_expr *dp_recurrence_value(const dp_recurrence *r, int32
 /** Its table. */
 static inline int32_t dp_recurrence_table(const dp_recurrence *r, int32_t rule) {
   return rule < 0 ? -1 - rule : r->equation.rule_table[rule];
+}
+
+/** Goals over cells: number of the value in layer k (0 without a depth) of the goal's table. */
+static inline int32_t dp_goal_value(const dp_equation *e, int64_t k) {
+  return (int32_t)k * e->names.n_tables + e->goal_table;
 }
 
 /** Messages about the expressions begin with their places from now on.

@@ -171,14 +171,14 @@ done:
 static tsl_err trace_goal(tracer *t) {
   tsl_err err = TSL_OK;
   dp_value value = {0};
-  int64_t i = -1, j = -1;
+  int64_t i = -1, j = -1, k = 0;
   t->rule = -1;
   if (t->grid->recurrence->equation.goal == DP_GOAL_EXPR)
     return trace_expr(t, &t->grid->recurrence->goal);
-  TSL_TRY(dp_oracle_goal(t->grid, &value, &i, &j));
-  const int32_t table = t->grid->recurrence->equation.goal_table;
-  TSL_TRY(add_step(t, 0, i, j, table));
-  t->open[t->n_open++] = place_of(t->grid, i, j, table);
+  TSL_TRY(dp_oracle_goal(t->grid, &value, &i, &j, &k));
+  const int32_t number = dp_goal_value(&t->grid->recurrence->equation, k);
+  TSL_TRY(add_step(t, 0, i, j, number));
+  t->open[t->n_open++] = place_of(t->grid, i, j, number);
   t->seen[t->open[0]] = 1;
 done:
   return err;

@@ -221,7 +221,7 @@ static bool is_last(const dp_recur_card *w, const tsl_unit *unit) {
 static tsl_err give_best(dp_recur_card *w, const tsl_unit *units, int64_t n, tsl_part *parts) {
   tsl_err err = TSL_OK;
   bool given = false;
-  dp_recur_best best = {0, -1, -1};
+  dp_recur_best best = {0, -1, -1, 0};
   if (w->best < 0) return TSL_OK;
   for (int64_t k = 0; k < n; k++) {
     int64_t *const row = (int64_t *)parts[k].slab[w->best];
@@ -230,6 +230,7 @@ static tsl_err give_best(dp_recur_card *w, const tsl_unit *units, int64_t n, tsl
     row[0] = given ? 0 : best.bits;
     row[1] = given ? -1 : best.i;
     row[2] = given ? -1 : best.j;
+    row[3] = given ? 0 : best.k;
     given = true;
   }
 done:

@@ -164,7 +164,7 @@ done:
 tsl_err dp_recur_forget(dp_recur_card *w) {
   tsl_err err = TSL_OK;
   const int64_t n = w->recur->n_wanted;
-  w->taken = dp_recur_best{0, -1, -1};
+  w->taken = dp_recur_best{0, -1, -1, 0};
   if (n > 0)
     TSL_CUDA_TRY(cudaMemsetAsync(w->wanted.data, 0, (size_t)(n * w->step), w->card->stream));
   if (!dp_recur_empty(&w->goal))
@@ -176,7 +176,7 @@ done:
 template <class T> static tsl_err best_of(dp_recur_card *w, dp_recur_best *out) {
   tsl_err err = TSL_OK;
   dp_engine_best<T> *all = NULL;
-  dp_recur_best one;
+  dp_recur_best one = {0, -1, -1, 0};
   *out = w->taken;
   TSL_TRY(tsl_alloc(w->n_bests, sizeof *all, "best cells", (void **)&all));
   TSL_TRY(tsl_gpu_copy(w->card, all, w->bests.data, (size_t)w->n_bests * sizeof *all));

@@ -36,7 +36,7 @@ done:
 
 tsl_err dp_recur_card_save(dp_recur_card *w, const tsl_unit *u, int64_t stage, void *bytes) {
   tsl_err err = TSL_OK;
-  dp_recur_best best = {0, -1, -1};
+  dp_recur_best best = {0, -1, -1, 0};
   int64_t *wanted = NULL, lo = 0, hi = 0;
   char *values = NULL;
   memset(bytes, 0, (size_t)dp_recur_card_state_bytes(w, u, stage));
