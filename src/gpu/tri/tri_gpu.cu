@@ -335,23 +335,19 @@ done:
   return err;
 }
 
-static tsl_backend tri_gpu_make_backend(void) {
-  tsl_backend b = {};
-  b.family = "tri";
-  b.prepare = tri_gpu_prepare;
-  b.open = tri_open;
-  b.begin = tri_begin;
-  b.run = tri_run;
-  b.start = tri_start;
-  b.ended = tri_ended;
-  b.finish = tri_finish;
-  b.overlaps = tri_overlaps;
-  b.saturating_units = tri_saturating_units;
-  b.collect = tri_collect;
-  b.close = tri_close;
-  b.host_alloc = tsl_gpu_host_alloc;
-  b.host_free = tsl_gpu_host_free;
-  return b;
-}
-
-const tsl_backend tri_backend_gpu = tri_gpu_make_backend();
+const tsl_backend tri_backend_gpu = {
+    .family = "tri",
+    .prepare = tri_gpu_prepare,
+    .open = tri_open,
+    .begin = tri_begin,
+    .run = tri_run,
+    .start = tri_start,
+    .ended = tri_ended,
+    .finish = tri_finish,
+    .overlaps = tri_overlaps,
+    .saturating_units = tri_saturating_units,
+    .collect = tri_collect,
+    .close = tri_close,
+    .host_alloc = tsl_gpu_host_alloc,
+    .host_free = tsl_gpu_host_free,
+};
