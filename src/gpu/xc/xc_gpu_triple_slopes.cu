@@ -124,10 +124,7 @@ static __global__ void expand_kernel(const slope_range k, const xc_triple_bra *b
   const double alpha = a->exponent[two.i];
   xc_triple_pair *q = &pairs[warp];
   const int nb = xc_shell_size(b);
-  if (lane == 0) xc_triple_set(a, b, two.i, two.j, q);
-  __syncwarp();
-  if (lane < 3) xc_triple_expand(a, b, two.i, two.j, lane, q);
-  __syncwarp();
+  xc_triple_begin(a, b, two, lane, q);
   if (lane == 0) k.twos[at] = {q->p, {q->at[0], q->at[1], q->at[2]}, alpha / q->p};
   for (int64_t x = lane; x < count; x += WARP) {
     const int f = (int)(x % stride), h = (int)(x / stride % k.H);

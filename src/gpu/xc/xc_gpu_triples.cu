@@ -123,10 +123,7 @@ static __global__ void expand_kernel(const range k, const xc_triple_bra *bras,
   const xc_shell *a = &shells[bras[two.bra].a], *b = &shells[bras[two.bra].b];
   xc_triple_pair *q = &pairs[warp];
   const int nb = xc_shell_size(b);
-  if (lane == 0) xc_triple_set(a, b, two.i, two.j, q);
-  __syncwarp();
-  if (lane < 3) xc_triple_expand(a, b, two.i, two.j, lane, q);
-  __syncwarp();
+  xc_triple_begin(a, b, two, lane, q);
   if (lane == 0) k.centres[at] = {q->p, {q->at[0], q->at[1], q->at[2]}};
   for (int64_t x = lane; x < count; x += WARP) {
     const int f = (int)(x % stride), h = (int)(x / stride % k.H);
