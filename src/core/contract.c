@@ -33,6 +33,21 @@ done:
   return err;
 }
 
+tsl_err tsl_problem_add_hidden(tsl_problem *problem, const char *name, const char *doc,
+                               tsl_type type, int64_t rows, int64_t columns, tsl_field **out) {
+  tsl_err err = TSL_OK;
+  tsl_field field = {.role = TSL_IN,
+                     .type = (int32_t)type,
+                     .rank = columns != 1 ? 2 : 1,
+                     .shape = {rows, columns, 1},
+                     .hidden = 1};
+  tsl_field_label(&field, name, "1", doc);
+  TSL_TRY(tsl_problem_add(problem, &field, out));
+  TSL_TRY(tsl_field_allocate(*out));
+done:
+  return err;
+}
+
 int tsl_problem_find(const tsl_problem *problem, const char *name) {
   for (int f = 0; f < problem->n_fields; f++)
     if (strcmp(problem->fields[f].name, name) == 0) return f;

@@ -105,6 +105,9 @@ void tsl_problem_clear(tsl_problem *problem);
  * @return TSL_ERR_INPUT when the element count or the bytes overflow int64
  */
 tsl_err tsl_problem_add(tsl_problem *problem, const tsl_field *field, tsl_field **out);
+/** Likewise an IN field that is not in the output, of unit 1, [rows][columns], allocated. */
+tsl_err tsl_problem_add_hidden(tsl_problem *problem, const char *name, const char *doc,
+                               tsl_type type, int64_t rows, int64_t columns, tsl_field **out);
 
 /** Index of a field by name, or -1; its data, NULL when there is no such field. */
 int tsl_problem_find(const tsl_problem *problem, const char *name);

@@ -96,6 +96,13 @@ static const tsl_backend *const gpu_backends[] = {
     NULL};
 
 extern "C" const tsl_platform tsl_platform_gpu = {
-    TSL_GPU,      "gpu",      gpu_backends, tsl_gpu_benches, gpu_count,
-    gpu_describe, gpu_select, NULL,         tsl_gpu_probe,   tsl_gpu_linalg,
+    .kind = TSL_GPU,
+    .name = "gpu",
+    .backends = gpu_backends,
+    .benches = tsl_gpu_benches,
+    .count = gpu_count,
+    .describe = gpu_describe,
+    .select = gpu_select,
+    .probe = tsl_gpu_probe,
+    .linalg = tsl_gpu_linalg,
 };

@@ -23,7 +23,6 @@ const tsl_platform tsl_platform_gpu = {
     .kind = TSL_GPU,
     .name = "gpu",
     .backends = none_backends,
-    .benches = NULL,
     .count = none_count,
     .describe = none_describe,
     .select = none_select,

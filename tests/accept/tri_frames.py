@@ -11,6 +11,7 @@ import os
 import sys
 
 import harness
+from frames_truth import nearest, xyz_text
 from harness import check, h5py, np
 from interrupted import compare_contents, contents, go_on_after_kill
 
@@ -63,31 +64,11 @@ PLACES = [scattered, lattice, clustered, one_spot]
 def distances(x, cell, periodic=(True, True, True)):
     """Of all pairs, the nearest of 27 images."""
     i, j = np.triu_indices(len(x), 1)
-    d = x[i] - x[j]
-    if cell is None:
-        return np.linalg.norm(d, axis=1)
-    s = d @ np.linalg.inv(cell)
-    s -= np.where(periodic, np.round(s), 0)
-    best = np.full(len(s), np.inf)
-    for image in np.ndindex(3, 3, 3):
-        shift = np.where(periodic, np.array(image) - 1, 0)
-        best = np.minimum(best, np.linalg.norm((s + shift) @ cell, axis=1))
-    return best
+    return nearest(x[i] - x[j], cell, periodic)
 
 
 def half_height(cell):
     return min(1 / np.linalg.norm(np.linalg.inv(cell), axis=0)) / 2
-
-
-def xyz_text(frames, comment="Properties=species:S:1:pos:R:3", before=(), after=()):
-    """frames: (places, cell or None)"""
-    text = ""
-    for x, cell in frames:
-        box = "" if cell is None else f'Lattice="{" ".join(repr(float(v)) for v in cell.ravel())}" '
-        text += f"{len(x)}\n{box}{comment}\n"
-        for p in x:
-            text += " ".join(["Ar", *before, *(repr(float(v)) for v in p), *after]) + "\n"
-    return text
 
 
 def deck(name, cut, bins=40, which="all", **more):

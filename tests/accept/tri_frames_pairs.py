@@ -5,6 +5,7 @@ pair is one; ranks, a kill, and lists that are refused with file and line.
 usage: tri_frames_pairs.py TESELA [--fast] [ONLY]
 """
 import harness
+from frames_truth import nearest, xyz_text
 from harness import check, np
 from interrupted import compare_contents, contents, go_on_after_kill
 
@@ -35,27 +36,9 @@ def pairs_of(n, m, seed=5):
     return pairs
 
 
-def xyz_text(frames, comment=""):
-    text = ""
-    for x, cell in frames:
-        box = "" if cell is None else f'Lattice="{" ".join(repr(float(v)) for v in cell.ravel())}" '
-        text += f"{len(x)}\n{box}{comment}\n" + "".join(
-            "Ar " + " ".join(repr(float(v)) for v in p) + "\n" for p in x)
-    return text
-
-
 def distances(x, cell, pairs, periodic=(True, True, True)):
     """Nearest of very many images: the cell may be skewed."""
-    d = x[pairs[:, 0]] - x[pairs[:, 1]]
-    if cell is None:
-        return np.linalg.norm(d, axis=1)
-    s = d @ np.linalg.inv(cell)
-    s -= np.where(periodic, np.round(s), 0)
-    best = np.full(len(d), np.inf)
-    for image in np.ndindex(11, 11, 11):
-        shift = np.where(periodic, np.array(image) - 5, 0)
-        best = np.minimum(best, np.linalg.norm((s + shift) @ cell, axis=1))
-    return best
+    return nearest(x[pairs[:, 0]] - x[pairs[:, 1]], cell, periodic, reach=5)
 
 
 def deck(name, pairs="pairs.txt", threshold=4.0, which="all", threads=1, **more):

@@ -84,6 +84,20 @@ static inline void random_cuts(int64_t n, int pieces, int64_t *at) {
     }
 }
 
+/** A table's cuts into tiles. */
+typedef struct tiles {
+  int64_t rows[8], columns[8];
+  int n_rows, n_columns;
+} tiles;
+
+/** Of n rows and m columns, at random places; the first try has one tile. */
+static inline void random_tiles(int try, int64_t n, int64_t m, tiles *out) {
+  out->n_rows = 1 + (int)random_below(try == 0 ? 1 : 4);
+  out->n_columns = 1 + (int)random_below(try == 0 ? 1 : 4);
+  random_cuts(n, out->n_rows, out->rows);
+  random_cuts(m, out->n_columns, out->columns);
+}
+
 /** Run the test for each SIMD level of this processor and for 1 and 3 threads; the exit status. */
 static inline int run_levels(const char *name, void (*test)(const dp_cpu *cpu)) {
   const int most = tsl_cpu_level();

@@ -17,8 +17,7 @@ typedef struct grid {
   int64_t n, m;
   const uint8_t *a, *b;
   int32_t *h, *e, *f;
-  int64_t rows[8], columns[8];
-  int n_rows, n_columns;
+  tiles cuts;
   dp_cpu_align *bands[8];
 } grid;
 
@@ -67,7 +66,7 @@ static void check_edge(const grid *g, const int32_t *edge, int64_t lo, int64_t h
 }
 
 static void check_row(const grid *g, int band, int64_t i) {
-  const int64_t lo = g->columns[band], m = g->columns[band + 1] - lo;
+  const int64_t lo = g->cuts.columns[band], m = g->cuts.columns[band + 1] - lo;
   int32_t *h = alloc(m, sizeof *h), *f = alloc(m, sizeof *f);
   bool same = true;
   dp_cpu_align_row_get(g->bands[band], h, f);
@@ -108,7 +107,7 @@ static int plain_move(const grid *g, dp_place *p) {
 }
 
 static void check_trace(const grid *g, int band, int64_t lo, int64_t hi) {
-  const int64_t first = g->columns[band], m = g->columns[band + 1] - first;
+  const int64_t first = g->cuts.columns[band], m = g->cuts.columns[band + 1] - first;
   dp_place place = {.row = hi - random_below((hi - lo) / 2 + 1),
                     .column = m - random_below(m / 2 + 1)};
   dp_place plain = place;
@@ -135,19 +134,19 @@ static void check_trace(const grid *g, int band, int64_t lo, int64_t hi) {
 static dp_best plain_best(const grid *g, int band, int64_t hi) {
   dp_best best = {0};
   for (int64_t i = 1; i <= hi; i++)
-    for (int64_t j = g->columns[band] + 1; j <= g->columns[band + 1]; j++)
+    for (int64_t j = g->cuts.columns[band] + 1; j <= g->cuts.columns[band + 1]; j++)
       if (g->h[i * (g->m + 1) + j] > best.score)
-        best = (dp_best){g->h[i * (g->m + 1) + j], i, j - g->columns[band]};
+        best = (dp_best){g->h[i * (g->m + 1) + j], i, j - g->cuts.columns[band]};
   return best;
 }
 
 static void run_tiles(grid *g, int r) {
-  const int64_t lo = g->rows[r], hi = g->rows[r + 1];
+  const int64_t lo = g->cuts.rows[r], hi = g->cuts.rows[r + 1];
   int32_t *edge = alloc(2 * (hi - lo + 1), sizeof *edge);
-  for (int c = 0; c < g->n_columns; c++) {
+  for (int c = 0; c < g->cuts.n_columns; c++) {
     const bool keep = random_below(2) == 0;
     must(dp_cpu_align_tile(g->bands[c], lo, hi, c > 0 ? edge : NULL, edge, keep));
-    check_edge(g, edge, lo, hi, g->columns[c + 1]);
+    check_edge(g, edge, lo, hi, g->cuts.columns[c + 1]);
     check_row(g, c, hi);
     if (keep) check_trace(g, c, lo, hi);
     const dp_best best = dp_cpu_align_best(g->bands[c]), want = plain_best(g, c, hi);
@@ -156,8 +155,8 @@ static void run_tiles(grid *g, int r) {
             "best cell (%lld, %lld, %lld), not (%lld, %lld, %lld)", (long long)best.score,
             (long long)best.row, (long long)best.column, (long long)want.score, (long long)want.row,
             (long long)want.column);
-    else if (g->columns[c + 1] > g->columns[c])
-      CHECK(best.score == g->h[hi * (g->m + 1) + g->columns[c + 1]], "last cell");
+    else if (g->cuts.columns[c + 1] > g->cuts.columns[c])
+      CHECK(best.score == g->h[hi * (g->m + 1) + g->cuts.columns[c + 1]], "last cell");
   }
   tsl_free(edge);
 }
@@ -167,15 +166,13 @@ static void test_pair(const dp_cpu *cpu, dp_problem problem, const letters_score
   grid g = {.problem = problem, .scores = *scores, .n = n, .m = m, .a = a, .b = b};
   tables_make(&g);
   for (int cut = 0; cut < 2; cut++) {
-    g.n_rows = 1 + (int)random_below(cut == 0 ? 1 : 4);
-    g.n_columns = 1 + (int)random_below(cut == 0 ? 1 : 4);
-    random_cuts(n, g.n_rows, g.rows);
-    random_cuts(m, g.n_columns, g.columns);
-    for (int c = 0; c < g.n_columns; c++)
-      must(dp_cpu_align_open(cpu, problem, scores, a, n, b + g.columns[c],
-                             g.columns[c + 1] - g.columns[c], m, g.columns[c], &g.bands[c]));
-    for (int r = 0; r < g.n_rows; r++) run_tiles(&g, r);
-    for (int c = 0; c < g.n_columns; c++) dp_cpu_align_close(&g.bands[c]);
+    random_tiles(cut, n, m, &g.cuts);
+    for (int c = 0; c < g.cuts.n_columns; c++)
+      must(dp_cpu_align_open(cpu, problem, scores, a, n, b + g.cuts.columns[c],
+                             g.cuts.columns[c + 1] - g.cuts.columns[c], m, g.cuts.columns[c],
+                             &g.bands[c]));
+    for (int r = 0; r < g.cuts.n_rows; r++) run_tiles(&g, r);
+    for (int c = 0; c < g.cuts.n_columns; c++) dp_cpu_align_close(&g.bands[c]);
   }
   tables_free(&g);
 }

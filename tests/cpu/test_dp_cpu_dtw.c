@@ -14,8 +14,7 @@ typedef struct grid {
   int64_t n, m;
   const void *a, *b;
   double *t;
-  int64_t rows[8], columns[8];
-  int n_rows, n_columns;
+  tiles cuts;
   dp_cpu_dtw *bands[8];
 } grid;
 
@@ -51,7 +50,7 @@ static void table_make(grid *g) {
 }
 
 static void check_trace(const grid *g, int band, int64_t lo, int64_t hi) {
-  const int64_t first = g->columns[band], m = g->columns[band + 1] - first;
+  const int64_t first = g->cuts.columns[band], m = g->cuts.columns[band + 1] - first;
   int64_t row = hi - random_below((hi - lo) / 2 + 1), column = m - random_below(m / 2 + 1);
   int64_t i = row, j = first + column, count = 0, k = 0;
   const int64_t room = row - lo + column;
@@ -73,10 +72,10 @@ static void check_trace(const grid *g, int band, int64_t lo, int64_t hi) {
 }
 
 static void run_tiles(grid *g, int r) {
-  const int64_t lo = g->rows[r], hi = g->rows[r + 1];
+  const int64_t lo = g->cuts.rows[r], hi = g->cuts.rows[r + 1];
   char *edge = alloc(hi - lo + 1, sizeof(double)), *row = alloc(g->m, sizeof(double));
-  for (int c = 0; c < g->n_columns; c++) {
-    const int64_t first = g->columns[c], last = g->columns[c + 1];
+  for (int c = 0; c < g->cuts.n_columns; c++) {
+    const int64_t first = g->cuts.columns[c], last = g->cuts.columns[c + 1];
     const bool keep = random_below(2) == 0;
     bool same = true;
     must(dp_cpu_dtw_tile(g->bands[c], lo, hi, c > 0 ? edge : NULL, edge, keep));
@@ -98,16 +97,13 @@ static void test_pair(const dp_cpu *cpu, grid *g) {
   const size_t size = tsl_type_bytes(g->type);
   table_make(g);
   for (int cut = 0; cut < 3; cut++) {
-    g->n_rows = 1 + (int)random_below(cut == 0 ? 1 : 4);
-    g->n_columns = 1 + (int)random_below(cut == 0 ? 1 : 4);
-    random_cuts(g->n, g->n_rows, g->rows);
-    random_cuts(g->m, g->n_columns, g->columns);
-    for (int c = 0; c < g->n_columns; c++)
+    random_tiles(cut, g->n, g->m, &g->cuts);
+    for (int c = 0; c < g->cuts.n_columns; c++)
       must(dp_cpu_dtw_open(cpu, g->type, g->square, g->a, g->n,
-                           (const char *)g->b + (size_t)g->columns[c] * size,
-                           g->columns[c + 1] - g->columns[c], &g->bands[c]));
-    for (int r = 0; r < g->n_rows; r++) run_tiles(g, r);
-    for (int c = 0; c < g->n_columns; c++) dp_cpu_dtw_close(&g->bands[c]);
+                           (const char *)g->b + (size_t)g->cuts.columns[c] * size,
+                           g->cuts.columns[c + 1] - g->cuts.columns[c], &g->bands[c]));
+    for (int r = 0; r < g->cuts.n_rows; r++) run_tiles(g, r);
+    for (int c = 0; c < g->cuts.n_columns; c++) dp_cpu_dtw_close(&g->bands[c]);
   }
   tsl_free(g->t);
 }

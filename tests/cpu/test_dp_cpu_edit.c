@@ -13,8 +13,7 @@ typedef struct grid {
   int64_t n, m;
   const uint8_t *a, *b;
   int64_t *t;
-  int64_t rows[8], columns[8];
-  int n_rows, n_columns;
+  tiles cuts;
   dp_cpu_align *bands[8];
 } grid;
 
@@ -40,7 +39,7 @@ static void table_make(grid *g) {
 }
 
 static void check_trace(const grid *g, int band, int64_t lo, int64_t hi) {
-  const int64_t first = g->columns[band], m = g->columns[band + 1] - first;
+  const int64_t first = g->cuts.columns[band], m = g->cuts.columns[band + 1] - first;
   dp_place place = {.row = hi - random_below((hi - lo) / 2 + 1),
                     .column = m - random_below(m / 2 + 1)};
   int64_t i = place.row, j = first + place.column, count = 0, k = 0;
@@ -64,11 +63,11 @@ static void check_trace(const grid *g, int band, int64_t lo, int64_t hi) {
 }
 
 static void run_tiles(grid *g, int r) {
-  const int64_t lo = g->rows[r], hi = g->rows[r + 1];
+  const int64_t lo = g->cuts.rows[r], hi = g->cuts.rows[r + 1];
   int32_t *edge = alloc(hi - lo + 1, sizeof *edge);
   int32_t *row = alloc(g->m, sizeof *row);
-  for (int c = 0; c < g->n_columns; c++) {
-    const int64_t first = g->columns[c], last = g->columns[c + 1];
+  for (int c = 0; c < g->cuts.n_columns; c++) {
+    const int64_t first = g->cuts.columns[c], last = g->cuts.columns[c + 1];
     const bool keep = random_below(2) == 0;
     bool same = true;
     must(dp_cpu_align_tile(g->bands[c], lo, hi, c > 0 ? edge : NULL, edge, keep));
@@ -90,15 +89,13 @@ static void run_tiles(grid *g, int r) {
 static void test_pair(const dp_cpu *cpu, grid *g) {
   table_make(g);
   for (int cut = 0; cut < 3; cut++) {
-    g->n_rows = 1 + (int)random_below(cut == 0 ? 1 : 4);
-    g->n_columns = 1 + (int)random_below(cut == 0 ? 1 : 4);
-    random_cuts(g->n, g->n_rows, g->rows);
-    random_cuts(g->m, g->n_columns, g->columns);
-    for (int c = 0; c < g->n_columns; c++)
-      must(dp_cpu_edit_open(cpu, g->insert, g->remove, g->replace, g->a, g->n, g->b + g->columns[c],
-                            g->columns[c + 1] - g->columns[c], g->m, g->columns[c], &g->bands[c]));
-    for (int r = 0; r < g->n_rows; r++) run_tiles(g, r);
-    for (int c = 0; c < g->n_columns; c++) dp_cpu_align_close(&g->bands[c]);
+    random_tiles(cut, g->n, g->m, &g->cuts);
+    for (int c = 0; c < g->cuts.n_columns; c++)
+      must(dp_cpu_edit_open(cpu, g->insert, g->remove, g->replace, g->a, g->n,
+                            g->b + g->cuts.columns[c], g->cuts.columns[c + 1] - g->cuts.columns[c],
+                            g->m, g->cuts.columns[c], &g->bands[c]));
+    for (int r = 0; r < g->cuts.n_rows; r++) run_tiles(g, r);
+    for (int c = 0; c < g->cuts.n_columns; c++) dp_cpu_align_close(&g->bands[c]);
   }
   tsl_free(g->t);
 }

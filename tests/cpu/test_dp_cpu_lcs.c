@@ -39,8 +39,7 @@ typedef struct grid {
   int64_t n, m;
   const uint8_t *a, *b;
   const int32_t *t;
-  int64_t rows[8], columns[8];
-  int n_rows, n_columns;
+  tiles cuts;
   dp_cpu_bits *bands[8];
 } grid;
 
@@ -62,7 +61,8 @@ static void check_edge(const grid *g, const uint32_t *edge, int64_t lo, int64_t 
 }
 
 static void check_row(const grid *g, int band, int64_t i) {
-  const int64_t lo = g->columns[band], m = g->columns[band + 1] - lo, halves = (m + 31) / 32;
+  const int64_t lo = g->cuts.columns[band], m = g->cuts.columns[band + 1] - lo,
+                halves = (m + 31) / 32;
   uint32_t *bits = alloc(2 * halves, sizeof *bits);
   bool same = true;
   dp_cpu_bits_row_get(g->bands[band], bits);
@@ -94,7 +94,7 @@ static bool plain_step(const grid *g, int64_t *i, int64_t *j) {
 
 /** Walk through the kept tile of a band from one of its corners, against the plain walk. */
 static void check_trace(const grid *g, int band, int64_t lo, int64_t hi) {
-  const int64_t first = g->columns[band], m = g->columns[band + 1] - first;
+  const int64_t first = g->cuts.columns[band], m = g->cuts.columns[band + 1] - first;
   const int64_t room = hi - lo < m ? hi - lo : m;
   dp_pair *pairs = alloc(room, sizeof *pairs);
   int64_t row = hi - random_below((hi - lo) / 2 + 1), column = m - random_below(m / 2 + 1);
@@ -114,12 +114,12 @@ static void check_trace(const grid *g, int band, int64_t lo, int64_t hi) {
 }
 
 static void run_tiles(grid *g, int r) {
-  const int64_t lo = g->rows[r], hi = g->rows[r + 1], groups = (hi - lo + 31) / 32;
+  const int64_t lo = g->cuts.rows[r], hi = g->cuts.rows[r + 1], groups = (hi - lo + 31) / 32;
   uint32_t *edge = alloc(2 * groups, sizeof *edge);
-  for (int c = 0; c < g->n_columns; c++) {
+  for (int c = 0; c < g->cuts.n_columns; c++) {
     const bool keep = random_below(2) == 0;
     must(dp_cpu_bits_tile(g->bands[c], lo, hi, c > 0 ? edge : NULL, edge, keep));
-    if (lo < hi) check_edge(g, edge, lo, hi, g->columns[c + 1]);
+    if (lo < hi) check_edge(g, edge, lo, hi, g->cuts.columns[c + 1]);
     check_row(g, c, hi);
     if (keep) check_trace(g, c, lo, hi);
   }
@@ -132,19 +132,16 @@ static void test_pair(const dp_cpu *cpu, dp_problem problem, const uint8_t *a, i
   int32_t *t = table_make(problem, a, n, b, m);
   g.t = t;
   for (int cut = 0; cut < 3; cut++) {
-    g.n_rows = 1 + (int)random_below(cut == 0 ? 1 : 4);
-    g.n_columns = 1 + (int)random_below(cut == 0 ? 1 : 4);
-    random_cuts(n, g.n_rows, g.rows);
-    random_cuts(m, g.n_columns, g.columns);
-    for (int c = 0; c < g.n_columns; c++)
-      must(dp_cpu_bits_open(cpu, problem, a, n, b + g.columns[c], g.columns[c + 1] - g.columns[c],
-                            &g.bands[c]));
-    for (int r = 0; r < g.n_rows; r++) run_tiles(&g, r);
+    random_tiles(cut, n, m, &g.cuts);
+    for (int c = 0; c < g.cuts.n_columns; c++)
+      must(dp_cpu_bits_open(cpu, problem, a, n, b + g.cuts.columns[c],
+                            g.cuts.columns[c + 1] - g.cuts.columns[c], &g.bands[c]));
+    for (int r = 0; r < g.cuts.n_rows; r++) run_tiles(&g, r);
     int64_t sum = 0;
-    for (int c = 0; c < g.n_columns; c++) sum += dp_cpu_bits_sum(g.bands[c]);
+    for (int c = 0; c < g.cuts.n_columns; c++) sum += dp_cpu_bits_sum(g.bands[c]);
     CHECK(sum + (problem == DP_EDIT ? n : 0) == cell(&g, n, m), "goal of %lld x %lld", (long long)n,
           (long long)m);
-    for (int c = 0; c < g.n_columns; c++) dp_cpu_bits_close(&g.bands[c]);
+    for (int c = 0; c < g.cuts.n_columns; c++) dp_cpu_bits_close(&g.bands[c]);
   }
   tsl_free(t);
 }

@@ -79,9 +79,7 @@ static void check_sack(const dp_cpu *cpu, const sack *s, int64_t i0, int64_t i1,
       same_bits &= dp_cpu_taken(taken + (i - i0) * words, lo, c) == s->taken[i * s->columns + c];
   CHECK(same_bits, "knapsack: bits of items %lld..%lld, capacities %lld..%lld", (long long)i0,
         (long long)i1, (long long)lo, (long long)hi);
-  tsl_free(from);
-  tsl_free(to);
-  tsl_free(taken);
+  TSL_FREE_ALL(from, to, taken);
 }
 
 /** Groups of items after each other over lanes of columns; bits of single items only. */
@@ -107,9 +105,7 @@ static void check_unbounded(const dp_cpu *cpu, const sack *s, const int64_t *cut
   CHECK(same, "unbounded knapsack of %lld items, %lld capacities", (long long)s->items,
         (long long)s->columns);
   CHECK(same_bits, "unbounded knapsack: bits");
-  tsl_free(from);
-  tsl_free(to);
-  tsl_free(taken);
+  TSL_FREE_ALL(from, to, taken);
 }
 
 static void test_sacks(const dp_cpu *cpu) {
@@ -198,9 +194,7 @@ static void check_pascal(const dp_cpu *cpu, int64_t modulus, int64_t rows, int64
   }
   CHECK(same, "rows %lld..%lld, columns %lld..%lld, modulo %lld", (long long)r0, (long long)rows,
         (long long)lo, (long long)hi, (long long)modulus);
-  tsl_free(plain);
-  tsl_free(from);
-  tsl_free(to);
+  TSL_FREE_ALL(plain, from, to);
 }
 
 static void test_binomial(const dp_cpu *cpu) {
@@ -266,11 +260,7 @@ static void check_allotment(const dp_cpu *cpu, tsl_type type, int64_t n, int64_t
     same &= get(type, again, c) == get(type, to, c) && choices[c] == best;
   }
   CHECK(same, "allotment of %lld, %s", (long long)n, tsl_type_name(type));
-  tsl_free(from);
-  tsl_free(returns);
-  tsl_free(to);
-  tsl_free(again);
-  tsl_free(choices);
+  TSL_FREE_ALL(from, returns, to, again, choices);
 }
 
 static void check_stagecoach(const dp_cpu *cpu, tsl_type type, int64_t m, int64_t range) {
@@ -295,11 +285,7 @@ static void check_stagecoach(const dp_cpu *cpu, tsl_type type, int64_t m, int64_
     same &= get(type, again, s) == get(type, to, s) && choices[s] == best;
   }
   CHECK(same, "stagecoach of %lld states, %s", (long long)m, tsl_type_name(type));
-  tsl_free(from);
-  tsl_free(costs);
-  tsl_free(to);
-  tsl_free(again);
-  tsl_free(choices);
+  TSL_FREE_ALL(from, costs, to, again, choices);
 }
 
 static void test_rows(const dp_cpu *cpu) {

@@ -84,34 +84,24 @@ typedef struct scene {
   uint32_t *truth;   /**< [yres][xres] */
 } scene;
 
-/** The definition, written once more: fp64. */
-static int64_t plain_f64(const fractal_params *p, double px, double py) {
-  const int julia = p->set == FRACTAL_JULIA;
-  double x = julia ? px : 0, y = julia ? py : 0;
-  const double cx = julia ? p->c[0] : px, cy = julia ? p->c[1] : py;
-  for (int64_t k = 1; k < p->maxiter; k++) {
-    if (!(fma(x, x, y * y) < 4)) return k;
-    const double a = p->set == FRACTAL_BURNING_SHIP ? fabs(x) : x;
-    const double b = p->set == FRACTAL_BURNING_SHIP ? fabs(y) : y;
-    x = fma(a - b, a + b, cx);
-    y = fma(a + a, b, cy);
+/** The definition, written once more. */
+#define PLAIN(R, name, FMA, FABS)                                       \
+  static int64_t name(const fractal_params *p, R px, R py) {            \
+    const int julia = p->set == FRACTAL_JULIA;                          \
+    R x = julia ? px : 0, y = julia ? py : 0;                           \
+    const R cx = julia ? (R)p->c[0] : px, cy = julia ? (R)p->c[1] : py; \
+    for (int64_t k = 1; k < p->maxiter; k++) {                          \
+      if (!(FMA(x, x, y * y) < 4)) return k;                            \
+      const R a = p->set == FRACTAL_BURNING_SHIP ? FABS(x) : x;         \
+      const R b = p->set == FRACTAL_BURNING_SHIP ? FABS(y) : y;         \
+      x = FMA(a - b, a + b, cx);                                        \
+      y = FMA(a + a, b, cy);                                            \
+    }                                                                   \
+    return 0;                                                           \
   }
-  return 0;
-}
-
-static int64_t plain_f32(const fractal_params *p, float px, float py) {
-  const int julia = p->set == FRACTAL_JULIA;
-  float x = julia ? px : 0, y = julia ? py : 0;
-  const float cx = julia ? (float)p->c[0] : px, cy = julia ? (float)p->c[1] : py;
-  for (int64_t k = 1; k < p->maxiter; k++) {
-    if (!(fmaf(x, x, y * y) < 4)) return k;
-    const float a = p->set == FRACTAL_BURNING_SHIP ? fabsf(x) : x;
-    const float b = p->set == FRACTAL_BURNING_SHIP ? fabsf(y) : y;
-    x = fmaf(a - b, a + b, cx);
-    y = fmaf(a + a, b, cy);
-  }
-  return 0;
-}
+PLAIN(double, plain_f64, fma, fabs)
+PLAIN(float, plain_f32, fmaf, fabsf)
+#undef PLAIN
 
 static scene scene_make(const view *v, int type, int64_t columns, int64_t rows, int64_t maxiter) {
   scene s = {.view = v};

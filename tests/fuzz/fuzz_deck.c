@@ -2,69 +2,25 @@
  * to the same resolved text.
  *
  * Lines that start with "#set " are also given as overrides. */
-#include "deck.h"
+#include "../unit/deck_tables.h"
 #include "fuzz_driver.h"
 
 static long long n_accepted; /* decks that loaded */
 
-typedef struct nested {
-  char *file;
-  int64_t skip;
-  tsl_ints rows;
-} nested;
-
-typedef struct section {
-  int32_t choice;
-  bool flag;
-  int64_t whole, bytes;
-  double real;
-  char *text;
-  tsl_reals reals;
-  tsl_ints ints;
-  int32_t some;
-  nested map;
-  tsl_maps maps;
-} section;
-
-static const char *const words[] = {"one", "two", "three", NULL};
-
-static const tsl_key nested_keys[] = {
-    {"file", TSL_KEY_TEXT, offsetof(nested, file), "", 0, 0, NULL, NULL, 0, ""},
-    {"skip", TSL_KEY_INT, offsetof(nested, skip), "1", 0, 100, NULL, NULL, 0, ""},
-    {"rows", TSL_KEY_INTS, offsetof(nested, rows), "[1, 2]", 0, 0, NULL, NULL, 0, ""},
-    {0}};
-
-static const tsl_key keys[] = {
-    {"choice", TSL_KEY_CHOICE, offsetof(section, choice), "two", 0, 0, words, NULL, 0, ""},
-    {"flag", TSL_KEY_BOOL, offsetof(section, flag), "yes", 0, 0, NULL, NULL, 0, ""},
-    {"whole", TSL_KEY_INT, offsetof(section, whole), "", 0, 0, NULL, NULL, 0, ""},
-    {"bytes", TSL_KEY_BYTES, offsetof(section, bytes), "1 MB", 0, 0, NULL, NULL, 0, ""},
-    {"real", TSL_KEY_REAL, offsetof(section, real), "0.1", 0, 0, NULL, NULL, 0, ""},
-    {"text", TSL_KEY_TEXT, offsetof(section, text), "", 0, 0, NULL, NULL, 0, ""},
-    {"reals", TSL_KEY_REALS, offsetof(section, reals), "", 0, 0, NULL, NULL, 0, ""},
-    {"ints", TSL_KEY_INTS, offsetof(section, ints), "3", -9, 9e9, NULL, NULL, 0, ""},
-    {"some", TSL_KEY_WORDS, offsetof(section, some), "[one, two]", 0, 0, words, NULL, 0, ""},
-    {"map", TSL_KEY_MAP, offsetof(section, map), "", 0, 0, NULL, nested_keys, sizeof(nested), ""},
-    {"maps", TSL_KEY_MAPS, offsetof(section, maps), "", 0, 0, NULL, nested_keys, sizeof(nested),
-     ""},
-    {0}};
-
-static const char *const families[] = {"tri", "dp", NULL};
-
 /** Everything a run does with a deck. @return the resolved text, NULL when the deck is refused */
 static char *resolve(const char *text, size_t n_bytes, const char *const *sets, int n_sets) {
   tsl_deck *deck = NULL;
-  section s;
+  tri s;
   char *resolved = NULL;
   int family = 0;
   tsl_err err = tsl_deck_parse(text, n_bytes, "fuzz", sets, n_sets, &deck);
   if (err == TSL_OK) {
-    (void)tsl_deck_given(deck, "tri.map.file");
-    (void)tsl_deck_fail(deck, TSL_ERR_INPUT, "tri.map.x", __FILE__, __LINE__, "%s",
+    (void)tsl_deck_given(deck, "tri.input.file");
+    (void)tsl_deck_fail(deck, TSL_ERR_INPUT, "tri.input.x", __FILE__, __LINE__, "%s",
                         tsl_deck_title(deck));
     err = tsl_deck_top(deck, families, &family);
   }
-  if (err == TSL_OK) err = tsl_deck_bind(deck, families[family], keys, sizeof s, &s);
+  if (err == TSL_OK) err = tsl_deck_bind(deck, families[family], tri_keys, sizeof s, &s);
   if (err == TSL_OK) err = tsl_deck_resolved(deck, &resolved);
   tsl_deck_destroy(&deck);
   if (err == TSL_OK) return resolved;
@@ -108,24 +64,20 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_bytes) {
 #ifndef TSL_LIBFUZZER
 
 static const char *const texts[] = {
-    "family: tri\ntitle: \"a\\u00e9\\x01\"\ntri:\n  choice: one\n  flag: no\n  whole: -1e6\n"
-    "  bytes: 1.5 GiB\n  real: 1e-320\n  text: 'it''s'\n  reals: [1, .5, -2e300]\n"
-    "  ints: 1_000\n  map: {file: x, skip: 7}\n  maps:\n    - file: a\n    - {rows: []}\n",
-    "#set tri.real=3\n#set tri.ints=[1,2]\n#set title=x\nfamily: tri\ntri: &a\n  text: |\n    "
-    "two\n"
-    "    lines\n  map: &b {file: \"\\U0001F600\\L\\P\\N\"}\n  maps: [*b, *b]\n",
+    "family: tri\ntitle: \"a\\u00e9\\x01\"\ntri:\n  function: cosine\n  output: on\n"
+    "  periodic: no\n  seed: -1e6\n  cap: 1.5 GiB\n  cutoff: 1e-320\n  note: 'it''s'\n"
+    "  box: [1, .5, 2e3]\n  rows: 1_000\n  sides: [top, left]\n  input: {file: x, skip: 7}\n"
+    "  probes:\n    - {at: 1, name: a}\n    - {at: -2, bins: []}\n",
+    "#set tri.cutoff=3\n#set tri.rows=[1,2]\n#set title=x\nfamily: tri\ntri: &a\n"
+    "  function: gravity\n  note: |\n    two\n    lines\n"
+    "  input: &b {file: \"\\U0001F600\\L\\P\\N\"}\n  probes: [{at: 1}, {at: 2}]\n",
     "a: &a [x,x,x,x]\nb: &b [*a,*a,*a,*a]\nc: &c [*b,*b,*b]\n? d\n: !!str e\n--- \n"};
 
 static const char tokens[] =
     "[\1]\1{\1}\1: \1- \1\n\1\n  \1&a \1*a\1\"\1'\1|\n \1\\x\1\\u\0011e999\1-\1_\1 GiB\1~\1? \1!!x "
     "\1"
-    "---\n\1%\1\xef\xbb\xbf\1\x85\1#set tri.map.skip=\1tri\1family: tri\n\1\t\1\r";
+    "---\n\1%\1\xef\xbb\xbf\1\x85\1#set tri.input.skip=\1tri\1family: tri\n\1\t\1\r";
 
-int main(int argc, char **argv) {
-  const fuzz_language language = {texts, sizeof texts / sizeof *texts, tokens};
-  const long long runs = fuzz_run(argc, argv, &language);
-  (void)printf("fuzz_deck: %lld decks tried, %lld accepted, none failed\n", runs, n_accepted);
-  return n_accepted > 0 ? 0 : 1; /* decks that never load test nothing */
-}
+FUZZ_MAIN_COUNTED("fuzz_deck", "decks", "accepted", n_accepted)
 
 #endif

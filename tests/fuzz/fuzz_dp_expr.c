@@ -170,12 +170,6 @@ static const char tokens[] =
     "1e9\1inf\1"
     "9223372036854775807\1len(w)\1\n\1,";
 
-int main(int argc, char **argv) {
-  const fuzz_language language = {texts, sizeof texts / sizeof *texts, tokens};
-  const long long runs = fuzz_run(argc, argv, &language);
-  (void)printf("fuzz_dp_expr: %lld recurrences tried, %lld computed, none failed\n", runs,
-               n_computed);
-  return n_computed > 0 ? 0 : 1; /* recurrences that are never computed test nothing */
-}
+FUZZ_MAIN_COUNTED("fuzz_dp_expr", "recurrences", "computed", n_computed)
 
 #endif

@@ -140,4 +140,13 @@ static long long fuzz_run(int argc, char **argv, const fuzz_language *language) 
     return 0;                                                                                   \
   }
 
+/** Likewise where n inputs came to something, done: where none did, nothing was tested. */
+#define FUZZ_MAIN_COUNTED(name, what, done, n)                                         \
+  int main(int argc, char **argv) {                                                    \
+    const fuzz_language language = {texts, sizeof texts / sizeof *texts, tokens};      \
+    const long long runs = fuzz_run(argc, argv, &language);                            \
+    (void)printf(name ": %lld " what " tried, %lld " done ", none failed\n", runs, n); \
+    return n > 0 ? 0 : 1;                                                              \
+  }
+
 #endif

@@ -74,11 +74,6 @@ static const char tokens[] =
     "r\1r2\1q_i\1q_j\1x_i[\1x_j[\1dx[\1k\1d\1s\1+\1-\1*\1/\1%\1<\1>=\1==\1&&\1||\1!\1"
     "0\0012\0011.5\0011e9\1inf\0019223372036854775807\1len(x_i)\1\n\1,";
 
-int main(int argc, char **argv) {
-  const fuzz_language language = {texts, sizeof texts / sizeof *texts, tokens};
-  const long long runs = fuzz_run(argc, argv, &language);
-  (void)printf("fuzz_lang_pair: %lld texts tried, %lld written, none failed\n", runs, n_written);
-  return n_written > 0 ? 0 : 1;
-}
+FUZZ_MAIN_COUNTED("fuzz_lang_pair", "texts", "written", n_written)
 
 #endif

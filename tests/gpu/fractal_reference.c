@@ -10,34 +10,20 @@
 #endif
 
 /* k from 1; while k < maxiter and |z|^2 < 4: z <- z^2 + c; 0 when maxiter is reached. */
-FAST static uint32_t value_double(int ship, double re, double im, double a, double b,
-                                  int64_t most) {
-  for (int64_t k = 1; k < most; k++) {
-    if (!(fma(re, re, im * im) < 4.0)) return (uint32_t)k;
-    if (ship) {
-      re = fabs(re);
-      im = fabs(im);
-    }
-    const double difference = re - im, sum = re + im, twice = 2 * re;
-    re = fma(difference, sum, a);
-    im = fma(twice, im, b);
+#define VALUE(R, name, FMA, FABS)                                           \
+  FAST static uint32_t name(int ship, R re, R im, R a, R b, int64_t most) { \
+    for (int64_t k = 1; k < most; k++) {                                    \
+      if (!(FMA(re, re, im * im) < 4)) return (uint32_t)k;                  \
+      if (ship) re = FABS(re), im = FABS(im);                               \
+      const R difference = re - im, sum = re + im, twice = 2 * re;          \
+      re = FMA(difference, sum, a);                                         \
+      im = FMA(twice, im, b);                                               \
+    }                                                                       \
+    return 0;                                                               \
   }
-  return 0;
-}
-
-FAST static uint32_t value_float(int ship, float re, float im, float a, float b, int64_t most) {
-  for (int64_t k = 1; k < most; k++) {
-    if (!(fmaf(re, re, im * im) < 4.0f)) return (uint32_t)k;
-    if (ship) {
-      re = fabsf(re);
-      im = fabsf(im);
-    }
-    const float difference = re - im, sum = re + im, twice = 2 * re;
-    re = fmaf(difference, sum, a);
-    im = fmaf(twice, im, b);
-  }
-  return 0;
-}
+VALUE(double, value_double, fma, fabs)
+VALUE(float, value_float, fmaf, fabsf)
+#undef VALUE
 
 static uint32_t value_at(const reference_image *r, double x, double y) {
   const int julia = r->set == 1, ship = r->set == 2;

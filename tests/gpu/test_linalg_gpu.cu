@@ -7,6 +7,7 @@
  * Exit status 77: no card. */
 #include "gpu.cuh"
 #include "gpu_linalg.cuh"
+#include "named_tests.h"
 
 extern "C" {
 #include "clock.h"
@@ -430,28 +431,20 @@ done:
 }
 
 int main(int argc, char **argv) {
-  tsl_err err = TSL_OK;
-  static const struct {
-    const char *name;
-    tsl_err (*run)(void);
-  } tests[] = {{"products", test_products},
-               {"eigen", test_eigen},
-               {"held", test_held},
-               {"memory", test_memory},
-               {"times", test_times}};
-  int n = 0;
+  static const named_test tests[] = {{"products", test_products},
+                                     {"eigen", test_eigen},
+                                     {"held", test_held},
+                                     {"memory", test_memory},
+                                     {"times", test_times}};
+  int n = 0, status = 0;
   if (cudaGetDeviceCount(&n) != cudaSuccess || n == 0) return printf("no card\n"), 77;
-  TSL_TRY(open_card());
-  for (const auto &test : tests) {
-    if (argc < 2 || strcmp(argv[1], test.name) != 0) continue;
-    TSL_TRY(test.run());
-    table->close();
-    tsl_parallel_close();
-    return 0;
+  const tsl_err err = open_card();
+  if (err != TSL_OK) {
+    fprintf(stderr, "%s\n%s", tsl_err_message(), tsl_err_places());
+    return tsl_err_status(err);
   }
-  fprintf(stderr, "usage: %s products | eigen | held | memory | times\n", argv[0]);
-  return 2;
-done:
-  fprintf(stderr, "%s\n%s", tsl_err_message(), tsl_err_places());
-  return tsl_err_status(err);
+  status = run_named(tests, (int)(sizeof tests / sizeof *tests), argc, argv);
+  table->close();
+  tsl_parallel_close();
+  return status;
 }

@@ -13,6 +13,7 @@
  *   test_xc_gpu numbers   values that the sums cannot hold: an error that names the group
  * Exit status 77: no card. */
 #include "test_xc_gpu.h"
+#include "named_tests.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -661,16 +662,14 @@ done:
 
 int main(int argc, char **argv) {
   tsl_err err = TSL_OK;
-  static const struct {
-    const char *name;
-    tsl_err (*run)(void);
-  } tests[] = {{"truth", test_truth},         {"sizes", test_sizes},
-               {"repeat", test_repeat},       {"coulomb", test_coulomb},
-               {"integrals", test_integrals}, {"quartets", test_quartets},
-               {"classes", test_classes},     {"mixed", test_mixed},
-               {"memory", test_memory},       {"scf", test_scf},
-               {"numbers", test_numbers},     {"reproducible", test_reproducible},
-               {"exchange", test_exchange},   {"gradient", test_gradient}};
+  static const named_test tests[] = {
+      {"truth", test_truth},         {"sizes", test_sizes},
+      {"repeat", test_repeat},       {"coulomb", test_coulomb},
+      {"integrals", test_integrals}, {"quartets", test_quartets},
+      {"classes", test_classes},     {"mixed", test_mixed},
+      {"memory", test_memory},       {"scf", test_scf},
+      {"numbers", test_numbers},     {"reproducible", test_reproducible},
+      {"exchange", test_exchange},   {"gradient", test_gradient}};
   const char *why = NULL;
   if (tsl_platform_gpu.count(&why) == 0) {
     printf("%s\n", why);
@@ -680,16 +679,7 @@ int main(int argc, char **argv) {
   TSL_TRY(tsl_platform_gpu.select(&card));
   TSL_TRY(tsl_platform_cpu.describe(0, &host));
   host.threads = 2, host.memory_limit = host.memory;
-  for (size_t k = 0; k < sizeof tests / sizeof *tests; k++)
-    if (argc > 1 && strcmp(argv[1], tests[k].name) == 0) {
-      TSL_TRY(tests[k].run());
-      return 0;
-    }
-  fprintf(stderr,
-          "usage: %s truth | sizes | repeat | coulomb | integrals | quartets | classes | mixed | "
-          "memory | scf | numbers | reproducible | exchange | gradient\n",
-          argv[0]);
-  return 2;
+  return run_named(tests, (int)(sizeof tests / sizeof *tests), argc, argv);
 done:
   fprintf(stderr, "%s\n%s", tsl_err_message(), tsl_err_places());
   return tsl_err_status(err);

@@ -160,47 +160,34 @@ static void interior_is_large(void **state) {
 }
 
 /** x + x by adding 1 to the exponent, whatever x is. */
-static double doubled(double x) {
-  uint64_t bits;
-  memcpy(&bits, &x, sizeof bits);
-  bits += UINT64_C(1) << 52;
-  memcpy(&x, &bits, sizeof bits);
-  return x;
-}
-
-static float doubled_f32(float x) {
-  uint32_t bits;
-  memcpy(&bits, &x, sizeof bits);
-  bits += UINT32_C(1) << 23;
-  memcpy(&x, &bits, sizeof bits);
-  return x;
-}
-
-static int64_t plain_doubling(const fractal_params *p, double px, double py) {
-  double x, y, cx, cy;
-  int64_t k = 1;
-  fractal_start_f64(p, px, py, &x, &y, &cx, &cy);
-  for (; k < p->maxiter && !fractal_is_out_f64(x, y); k++) {
-    const double a = p->set == FRACTAL_BURNING_SHIP ? fabs(x) : x;
-    const double b = p->set == FRACTAL_BURNING_SHIP ? fabs(y) : y;
-    x = fma(a - b, a + b, cx);
-    y = fma(doubled(a), b, cy);
+#define DOUBLED(R, name, UINT, MANTISSA) \
+  static R name(R x) {                   \
+    UINT bits;                           \
+    memcpy(&bits, &x, sizeof bits);      \
+    bits += (UINT)1 << MANTISSA;         \
+    memcpy(&x, &bits, sizeof bits);      \
+    return x;                            \
   }
-  return k < p->maxiter ? k : 0;
-}
+DOUBLED(double, doubled, uint64_t, 52)
+DOUBLED(float, doubled_f32, uint32_t, 23)
+#undef DOUBLED
 
-static int64_t plain_doubling_f32(const fractal_params *p, float px, float py) {
-  float x, y, cx, cy;
-  int64_t k = 1;
-  fractal_start_f32(p, px, py, &x, &y, &cx, &cy);
-  for (; k < p->maxiter && !fractal_is_out_f32(x, y); k++) {
-    const float a = p->set == FRACTAL_BURNING_SHIP ? fabsf(x) : x;
-    const float b = p->set == FRACTAL_BURNING_SHIP ? fabsf(y) : y;
-    x = fmaf(a - b, a + b, cx);
-    y = fmaf(doubled_f32(a), b, cy);
+#define PLAIN_DOUBLING(R, name, T, FMA, FABS, TWICE)            \
+  static int64_t name(const fractal_params *p, R px, R py) {    \
+    R x, y, cx, cy;                                             \
+    int64_t k = 1;                                              \
+    fractal_start_##T(p, px, py, &x, &y, &cx, &cy);             \
+    for (; k < p->maxiter && !fractal_is_out_##T(x, y); k++) {  \
+      const R a = p->set == FRACTAL_BURNING_SHIP ? FABS(x) : x; \
+      const R b = p->set == FRACTAL_BURNING_SHIP ? FABS(y) : y; \
+      x = FMA(a - b, a + b, cx);                                \
+      y = FMA(TWICE(a), b, cy);                                 \
+    }                                                           \
+    return k < p->maxiter ? k : 0;                              \
   }
-  return k < p->maxiter ? k : 0;
-}
+PLAIN_DOUBLING(double, plain_doubling, f64, fma, fabs, doubled)
+PLAIN_DOUBLING(float, plain_doubling_f32, f32, fmaf, fabsf, doubled_f32)
+#undef PLAIN_DOUBLING
 
 /** Where the family allows it, the exponent trick gives the same values. */
 static void doubling_is_exact(void **state) {

@@ -1,35 +1,14 @@
 /* unit.xc.ipi: i-PI's messages in whole, in pieces and at random, over a pair of sockets;
  * tokens. */
-#include "xc_ipi.h"
+#include "xc_talk.h"
 #include "xc_token.h"
 
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
-#include <unistd.h>
-
-#include <cmocka.h>
 
 enum { ATOMS = 2, ROOM = 4096 };
 
-/* Both ends; there is whom the job talks to. */
-typedef struct talk {
-  xc_stream stream;
-  xc_ipi ipi;
-  int there;
-} talk;
-
 static void open_talk_with(const char *token, talk *t) {
-  int ends[2];
-  assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
-  t->stream = (xc_stream){.in = ends[0], .out = ends[0], .socket = true, .name = "test"};
-  t->there = ends[1];
+  open_ends(t);
   assert_int_equal(xc_ipi_open(&t->stream, ATOMS, token, &t->ipi), TSL_OK);
 }
 
@@ -39,12 +18,7 @@ static void open_talk(talk *t) {
 
 static void close_talk(talk *t) {
   xc_ipi_clear(&t->ipi);
-  xc_stream_close(&t->stream);
-  if (t->there >= 0) (void)close(t->there);
-}
-
-static void say(talk *t, const void *bytes, size_t n) {
-  assert_int_equal(write(t->there, bytes, n), n);
+  close_ends(t);
 }
 
 /* A header, and a number of atoms with places all of the same value. @return bytes */
@@ -111,22 +85,10 @@ static void whole(void **state) {
   close_talk(&t);
 }
 
-/* The other side ends after so many bytes of a message. */
-static tsl_err cut_off(const char *bytes, size_t n, tsl_asked *asked) {
-  talk t;
-  open_talk(&t);
-  say(&t, bytes, n);
-  (void)shutdown(t.there, SHUT_WR);
-  const tsl_err err = next(&t, asked);
-  close_talk(&t);
-  return err;
-}
-
 static void in_pieces(void **state) {
   char bytes[ROOM];
   const size_t n = posdata(bytes, ATOMS, 0);
   tsl_asked asked;
-  talk t;
   (void)state;
   for (size_t k = 1; k < n; k++) {
     assert_int_equal(cut_off(bytes, k, &asked), TSL_ERR_IO);
@@ -136,13 +98,7 @@ static void in_pieces(void **state) {
   assert_int_equal(asked, TSL_ASKED_PROBLEM);
   assert_int_equal(cut_off(bytes, 0, &asked), TSL_OK);
   assert_int_equal(asked, TSL_ASKED_END);
-  open_talk(&t);
-  for (size_t k = 0; k < n; k++) {
-    say(&t, bytes + k, 1);
-    assert_int_equal(next(&t, &asked), TSL_OK);
-    assert_int_equal(asked, k + 1 == n ? TSL_ASKED_PROBLEM : TSL_ASKED_NOTHING);
-  }
-  close_talk(&t);
+  byte_by_byte(bytes, n);
 }
 
 static void refused(void **state) {

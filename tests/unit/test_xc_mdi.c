@@ -1,31 +1,8 @@
 /* unit.xc.mdi: messages of the MolSSI Driver Interface in whole, in pieces and at random, over a
  * pair of sockets. */
-#include "xc_mdi.h"
-
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/socket.h>
-#include <unistd.h>
-
-#include <cmocka.h>
+#include "xc_talk.h"
 
 enum { ATOMS = 2, ROOM = 8192, LENGTH = 256, INT = 1, DOUBLE = 2, CHAR = 3 };
-
-/* Both ends; there is the driver's. */
-typedef struct talk {
-  xc_stream stream;
-  xc_mdi mdi;
-  int there;
-} talk;
-
-static void say(talk *t, const void *bytes, size_t n) {
-  assert_int_equal(write(t->there, bytes, n), n);
-}
 
 static void hear(talk *t, void *bytes, size_t n) {
   assert_int_equal(recv(t->there, bytes, n, MSG_WAITALL), n);
@@ -34,17 +11,13 @@ static void hear(talk *t, void *bytes, size_t n) {
 static void open_talk(talk *t) {
   static const int32_t elements[ATOMS] = {8, 1};
   static const double places[ATOMS][3] = {{0, 0, 0}, {0, 0, 1.8}};
-  int ends[2];
-  assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
-  t->stream = (xc_stream){.in = ends[0], .out = ends[0], .socket = true, .name = "test"};
-  t->there = ends[1];
+  open_ends(t);
   assert_int_equal(xc_mdi_open(&t->stream, ATOMS, elements, places, &t->mdi), TSL_OK);
 }
 
 static void close_talk(talk *t) {
   xc_mdi_clear(&t->mdi);
-  xc_stream_close(&t->stream);
-  (void)close(t->there);
+  close_ends(t);
 }
 
 static tsl_err next(talk *t, tsl_asked *asked) {
@@ -138,35 +111,17 @@ static void whole(void **state) {
   close_talk(&t);
 }
 
-/* The other side ends after so many bytes. */
-static tsl_err cut_off(const char *bytes, size_t n, tsl_asked *asked) {
-  talk t;
-  open_talk(&t);
-  say(&t, bytes, n);
-  (void)shutdown(t.there, SHUT_WR);
-  const tsl_err err = next(&t, asked);
-  close_talk(&t);
-  return err;
-}
-
 static void in_pieces(void **state) {
   char bytes[ROOM];
   size_t n = put_greeting(bytes);
   tsl_asked asked;
-  talk t;
   (void)state;
   n += put_places(bytes + n, 0);
   n += put_word(bytes + n, "<FORCES");
   for (size_t k = 0; k < n; k++) assert_int_equal(cut_off(bytes, k, &asked), TSL_ERR_IO);
   assert_int_equal(cut_off(bytes, n, &asked), TSL_OK);
   assert_int_equal(asked, TSL_ASKED_PROBLEM);
-  open_talk(&t);
-  for (size_t k = 0; k < n; k++) {
-    say(&t, bytes + k, 1);
-    assert_int_equal(next(&t, &asked), TSL_OK);
-    assert_int_equal(asked, k + 1 == n ? TSL_ASKED_PROBLEM : TSL_ASKED_NOTHING);
-  }
-  close_talk(&t);
+  byte_by_byte(bytes, n);
 }
 
 /* Messages, some of them damaged, as they come. */

@@ -41,7 +41,7 @@ target_compile_options(tsl_flags INTERFACE
   $<$<COMPILE_LANGUAGE:C>:-ffp-contract=off;-Wall;-Wextra;-Wshadow;-Wstrict-prototypes;-Wmissing-prototypes;-Wpointer-arith;-Wvla>
   $<$<AND:$<COMPILE_LANGUAGE:C>,$<BOOL:${TSL_WERROR}>>:-Werror>
   $<$<AND:$<COMPILE_LANGUAGE:C>,$<C_COMPILER_ID:Clang>>:-Wno-pass-failed>
-  $<$<COMPILE_LANGUAGE:CUDA>:--fmad=false;-Xfatbin=-compress-all;-Xcompiler=-Wall,-Wextra,-ffp-contract=off>
+  $<$<COMPILE_LANGUAGE:CUDA>:--fmad=false;-Xfatbin=-compress-all;-Xcompiler=-Wall,-Wextra,-Wno-missing-field-initializers,-ffp-contract=off>
   $<$<AND:$<COMPILE_LANGUAGE:CUDA>,$<BOOL:${TSL_LINEINFO}>>:-lineinfo>)
 target_compile_definitions(tsl_flags INTERFACE _GNU_SOURCE)
 

@@ -386,25 +386,20 @@ done:
 }
 
 tsl_err dp_bench_cpu(int argc, char **argv) {
+  static const char help[] =
+      "tesela bench dp-cpu [--threads N] [--quick] [--csv FILE]\n"
+      "Speeds of the dynamic programming engines on this socket, best of several runs, 1 thread\n"
+      "unless asked otherwise. parasail and edlib are run beside them where installed.\n"
+      "TSL_SIMD=2|3|4 measures a lower SIMD level.\n";
   tsl_err err = TSL_OK;
   bench_options o;
   table t = {.o = &o, .repeats = 5};
-  int level = 0;
-  TSL_TRY(bench_options_read(argc, argv, 1, &o));
-  if (o.help) {
-    printf(
-        "tesela bench dp-cpu [--threads N] [--quick] [--csv FILE]\n"
-        "Speeds of the dynamic programming engines on this socket, best of several runs, 1 thread\n"
-        "unless asked otherwise. parasail and edlib are run beside them where installed.\n"
-        "TSL_SIMD=2|3|4 measures a lower SIMD level.\n");
-    goto done;
-  }
-  TSL_TRY(tsl_cpu_level_use(&level));
+  TSL_TRY(bench_start(argc, argv, 1, help, "what,threads,rate,ratio,reference,goal", &o));
+  if (o.help) goto done;
+  t.csv = o.table;
   TSL_TRY(dp_cpu_open(o.threads, &t.cpu));
-  if (o.csv != NULL) TSL_TRY(tsl_new_table_open("--csv", o.csv, &t.csv));
-  if (t.csv != NULL) fprintf(t.csv, "what,threads,rate,ratio,reference,goal\n");
   printf("dp on a socket: %d thread%s, SIMD level %d\n", o.threads, o.threads == 1 ? "" : "s",
-         level);
+         o.level);
   const int64_t n = o.quick ? 20000 : 100000;
   TSL_TRY(bench_bits(&t, DP_LCS, n, 4, "LCS length, DNA", 1));
   TSL_TRY(bench_bits(&t, DP_LCS, n, 256, "LCS length, bytes", 0));
@@ -424,6 +419,6 @@ tsl_err dp_bench_cpu(int argc, char **argv) {
   TSL_TRY(bench_interval(&t, DP_MATRIX_CHAIN, chain, 50000, "matrix chain i64, below 2^61", 0));
   TSL_TRY(bench_interval(&t, DP_NUSSINOV, 2 * chain, 2, "Nussinov", 0));
 done:
-  err = tsl_new_table_close("--csv", o.csv, &t.csv, err);
+  err = tsl_new_table_close("--csv", o.csv, &o.table, err);
   return err;
 }

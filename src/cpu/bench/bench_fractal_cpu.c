@@ -286,21 +286,20 @@ done:
 }
 
 tsl_err fractal_bench_cpu(int argc, char **argv) {
+  static const char help[] =
+      "tesela bench fractal-cpu [--threads N] [--quick] [--csv FILE]\n"
+      "Escape-time images on this socket: plain loops under OpenMP schedules, our default,\n"
+      "and theory; best of several runs. TSL_SIMD=2|3|4 measures a lower SIMD level.\n";
   tsl_err err = TSL_OK;
   bench_options o;
   table t = {.o = &o};
-  TSL_TRY(bench_options_read(argc, argv, omp_get_max_threads(), &o));
-  if (o.help) {
-    printf("tesela bench fractal-cpu [--threads N] [--quick] [--csv FILE]\n"
-           "Escape-time images on this socket: plain loops under OpenMP schedules, our default,\n"
-           "and theory; best of several runs. TSL_SIMD=2|3|4 measures a lower SIMD level.\n");
-    goto done;
-  }
-  TSL_TRY(fractal_kernels_choose(&t.kernels));
-  if (o.csv != NULL) TSL_TRY(tsl_new_table_open("--csv", o.csv, &t.csv));
-  if (t.csv != NULL) fprintf(t.csv, "what,size,threads,value,unit,ratio,reference,goal\n");
+  TSL_TRY(bench_start(argc, argv, omp_get_max_threads(), help,
+                      "what,size,threads,value,unit,ratio,reference,goal", &o));
+  if (o.help) goto done;
+  t.kernels = fractal_kernels_at(o.level);
+  t.csv = o.table;
   TSL_TRY(bench_all(&t));
 done:
-  err = tsl_new_table_close("--csv", o.csv, &t.csv, err);
+  err = tsl_new_table_close("--csv", o.csv, &o.table, err);
   return err;
 }

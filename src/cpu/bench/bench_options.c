@@ -1,6 +1,9 @@
 /** @file bench_options.c  Parser of the options that all benchmarks of sockets take. */
 #include "bench_options.h"
 
+#include "cpu.h"
+#include "new_file.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,6 +31,21 @@ tsl_err bench_options_read(int argc, char **argv, int threads, bench_options *o)
       TSL_FAIL(TSL_ERR_USAGE, "bench %s: '%s' unknown or without its value; see --help", argv[0],
                argv[k]);
   }
+done:
+  return err;
+}
+
+tsl_err bench_start(int argc, char **argv, int threads, const char *help, const char *header,
+                    bench_options *o) {
+  tsl_err err = TSL_OK;
+  TSL_TRY(bench_options_read(argc, argv, threads, o));
+  if (o->help) {
+    (void)fputs(help, stdout);
+    goto done;
+  }
+  TSL_TRY(tsl_cpu_level_use(&o->level));
+  if (o->csv != NULL) TSL_TRY(tsl_new_table_open("--csv", o->csv, &o->table));
+  if (o->table != NULL) (void)fprintf(o->table, "%s\n", header);
 done:
   return err;
 }

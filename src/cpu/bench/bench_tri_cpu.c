@@ -263,28 +263,24 @@ done:
 }
 
 tsl_err tri_bench_cpu(int argc, char **argv) {
+  static const char help[] = "tesela bench tri-cpu [--threads N] [--quick] [--csv FILE]\n"
+                             "Speeds of all-pairs kernels on this socket, best of several runs.\n"
+                             "TSL_SIMD=2|3|4 measures a lower SIMD level.\n";
   tsl_err err = TSL_OK;
   bench_options o;
   table t = {.o = &o};
-  int level = 0;
-  TSL_TRY(bench_options_read(argc, argv, omp_get_max_threads(), &o));
-  if (o.help) {
-    printf("tesela bench tri-cpu [--threads N] [--quick] [--csv FILE]\n"
-           "Speeds of all-pairs kernels on this socket, best of several runs.\n"
-           "TSL_SIMD=2|3|4 measures a lower SIMD level.\n");
-    goto done;
-  }
-  TSL_TRY(tsl_cpu_level_use(&level));
-  if (o.csv != NULL) TSL_TRY(tsl_new_table_open("--csv", o.csv, &t.csv));
-  if (t.csv != NULL) fprintf(t.csv, "what,threads,value,unit,ratio,reference,goal\n");
+  TSL_TRY(bench_start(argc, argv, omp_get_max_threads(), help,
+                      "what,threads,value,unit,ratio,reference,goal", &o));
+  if (o.help) goto done;
+  t.csv = o.table;
   printf("tri on a socket: %d thread%s, SIMD level %d\n", o.threads, o.threads == 1 ? "" : "s",
-         level);
+         o.level);
   TSL_TRY(bench_distances(&t));
   TSL_TRY(bench_gravity(&t));
   TSL_TRY(bench_histogram(&t));
   TSL_TRY(bench_sum(&t));
   TSL_TRY(bench_correlation(&t));
 done:
-  err = tsl_new_table_close("--csv", o.csv, &t.csv, err);
+  err = tsl_new_table_close("--csv", o.csv, &o.table, err);
   return err;
 }

@@ -10,15 +10,6 @@ enum {
   CHUNKS = 16        /**< a chunk is the rest of the pixels / (threads * this) */
 };
 
-tsl_err fractal_kernels_choose(const fractal_kernels **kernels) {
-  tsl_err err = TSL_OK;
-  int level = 0;
-  TSL_TRY(tsl_cpu_level_use(&level));
-  *kernels = fractal_kernels_at(level);
-done:
-  return err;
-}
-
 /* ------------------------------------------------------------------ open, close */
 
 static void fractal_close_cpu(tsl_worker **worker) {
@@ -33,6 +24,7 @@ static tsl_err fractal_open_cpu(const tsl_problem *problem, const tsl_device *de
                                 tsl_worker **worker) {
   tsl_err err = TSL_OK;
   tsl_worker *w = NULL;
+  int level = 0;
   *worker = NULL;
   TSL_TRY(tsl_alloc(1, sizeof *w, "fractal worker", (void **)&w));
   w->p = fractal_params_of(problem);
@@ -42,7 +34,8 @@ static tsl_err fractal_open_cpu(const tsl_problem *problem, const tsl_device *de
   w->r_bytes = w->t ? 8 : 4;
   w->value_bytes = w->p->value_type == TSL_U16 ? 2 : 4;
   w->threads = device->threads > 0 ? device->threads : omp_get_max_threads();
-  TSL_TRY(fractal_kernels_choose(&w->kernels));
+  TSL_TRY(tsl_cpu_level_use(&level));
+  w->kernels = fractal_kernels_at(level);
   TSL_TRY(tsl_test_delay_factor(&w->slow));
   if (!w->p->exact) {
     if (w->p->schedule != FRACTAL_SCHEDULE_AUTO)

@@ -52,9 +52,6 @@ typedef struct fractal_kernels {
 /** The kernels for an x86-64 level (2, 3, 4). Made by tsl_simd (tools/cmake/TslSimd.cmake). */
 const fractal_kernels *fractal_kernels_at(int level);
 
-/** The kernels of the level of tsl_cpu_level_use. */
-tsl_err fractal_kernels_choose(const fractal_kernels **kernels);
-
 /** One run call: units and where their values go. */
 typedef struct fractal_job {
   const tsl_unit *units; /**< [n]; not owned */

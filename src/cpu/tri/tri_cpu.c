@@ -13,15 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static tsl_err kernels_choose(const tri_kernels **kernels) {
-  tsl_err err = TSL_OK;
-  int level = 0;
-  TSL_TRY(tsl_cpu_level_use(&level));
-  *kernels = tri_kernels_at(level);
-done:
-  return err;
-}
-
 /** Block sizes: points of a block stay in the first two cache levels, values in the first. */
 static void sizes_choose(tsl_worker *w) {
   const tri_params *p = w->p;
@@ -99,6 +90,7 @@ static tsl_err tri_open_cpu(const tsl_problem *problem, const tsl_device *device
                             tsl_worker **worker) {
   tsl_err err = TSL_OK;
   tsl_worker *w = NULL;
+  int level = 0;
   *worker = NULL;
   TSL_TRY(tsl_alloc(1, sizeof *w, "tri worker", (void **)&w));
   w->p = tri_params_of(problem);
@@ -107,7 +99,8 @@ static tsl_err tri_open_cpu(const tsl_problem *problem, const tsl_device *device
   w->t = w->p->type == TSL_F64;
   w->value_bytes = w->t ? 8 : 4;
   w->threads = device->threads > 0 ? device->threads : omp_get_max_threads();
-  TSL_TRY(kernels_choose(&w->kernels));
+  TSL_TRY(tsl_cpu_level_use(&level));
+  w->kernels = tri_kernels_at(level);
   TSL_TRY(tsl_test_delay_factor(&w->slow));
   if (w->p->frames > 0) {
     TSL_TRY(tri_frames_open_cpu(problem, w->threads, &w->frames));

@@ -24,11 +24,8 @@ static tsl_err degree_finish(tsl_worker *w, tri_thread *thread, tri_job *job, co
 }
 
 tsl_err tri_run_degree(tsl_worker *w, const tsl_unit *unit, tsl_part *part) {
-  tri_job job = {.unit = unit,
-                 .part = part,
-                 .take = degree_take,
-                 .start = tri_topk_start,
-                 .finish = degree_finish};
+  tri_job job = {.unit = unit, .part = part};
+  job.take = degree_take, job.start = tri_topk_start, job.finish = degree_finish;
   return tri_walk(w, &job);
 }
 
@@ -74,10 +71,7 @@ static tsl_err maximum_finish(tsl_worker *w, tri_thread *thread, tri_job *job, c
 }
 
 tsl_err tri_run_maximum(tsl_worker *w, const tsl_unit *unit, tsl_part *part) {
-  tri_job job = {.unit = unit,
-                 .part = part,
-                 .take = maximum_take,
-                 .start = maximum_start,
-                 .finish = maximum_finish};
+  tri_job job = {.unit = unit, .part = part};
+  job.take = maximum_take, job.start = maximum_start, job.finish = maximum_finish;
   return w->p->n > 1 ? tri_walk(w, &job) : TSL_OK;
 }

@@ -50,12 +50,8 @@ static tsl_err sum_finish(tsl_worker *w, tri_thread *thread, tri_job *job, const
 }
 
 tsl_err tri_run_sum(tsl_worker *w, const tsl_unit *unit, tsl_part *part) {
-  tri_job job = {.unit = unit,
-                 .part = part,
-                 .direct = is_fused(w),
-                 .take = sum_take,
-                 .start = sum_start,
-                 .finish = sum_finish};
+  tri_job job = {.unit = unit, .part = part, .direct = is_fused(w)};
+  job.take = sum_take, job.start = sum_start, job.finish = sum_finish;
   return tri_walk(w, &job);
 }
 

@@ -188,13 +188,10 @@ done:
 tsl_err tri_run_threshold(tsl_worker *w, const tsl_unit *unit, tsl_part *part) {
   tsl_err err = TSL_OK;
   row_place *places = NULL;
-  tri_job job = {.unit = unit,
-                 .part = part,
-                 .take = threshold_take,
-                 .start = threshold_start,
-                 .finish = threshold_finish};
+  tri_job job = {.unit = unit, .part = part};
   TSL_TRY(tsl_alloc(unit->hi[0] - unit->lo[0], sizeof *places, "row places", (void **)&places));
   job.own = places;
+  job.take = threshold_take, job.start = threshold_start, job.finish = threshold_finish;
   for (int k = 0; k < w->threads; k++) w->thread[k].hits.n = 0;
   TSL_TRY(tri_walk(w, &job));
   TSL_TRY(gather(w, unit, places, part));

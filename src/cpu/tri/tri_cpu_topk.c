@@ -102,10 +102,7 @@ static tsl_err topk_finish(tsl_worker *w, tri_thread *thread, tri_job *job, cons
 }
 
 tsl_err tri_run_topk(tsl_worker *w, const tsl_unit *unit, tsl_part *part) {
-  tri_job job = {.unit = unit,
-                 .part = part,
-                 .take = tri_topk_take,
-                 .start = tri_topk_start,
-                 .finish = topk_finish};
+  tri_job job = {.unit = unit, .part = part};
+  job.take = tri_topk_take, job.start = tri_topk_start, job.finish = topk_finish;
   return tri_walk(w, &job);
 }

@@ -11,15 +11,6 @@
 
 enum { CACHE_PART = 4 }; /* of the rank's memory for functions */
 
-static tsl_err loops_choose(const xc_loops **loops) {
-  tsl_err err = TSL_OK;
-  int level = 0;
-  TSL_TRY(tsl_cpu_level_use(&level));
-  *loops = xc_loops_at(level);
-done:
-  return err;
-}
-
 static void xc_close_cpu(tsl_worker **worker) {
   tsl_worker *w = *worker;
   if (w == NULL) return;
@@ -73,13 +64,15 @@ static tsl_err xc_open_cpu(const tsl_problem *problem, const tsl_device *device,
                            tsl_worker **worker) {
   tsl_err err = TSL_OK;
   tsl_worker *w = NULL;
+  int level = 0;
   double room = 0;
   *worker = NULL;
   TSL_TRY(tsl_alloc(1, sizeof *w, "xc worker", (void **)&w));
   w->problem = problem;
   w->p = xc_params_of(problem);
   w->threads = device->threads > 0 ? device->threads : omp_get_max_threads();
-  TSL_TRY(loops_choose(&w->loops));
+  TSL_TRY(tsl_cpu_level_use(&level));
+  w->loops = xc_loops_at(level);
   TSL_TRY(tsl_test_delay_factor(&w->slow));
   xc_view_set(problem, &w->view);
   TSL_TRY(share_memory(w, device->memory_limit, &room));

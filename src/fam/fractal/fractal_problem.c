@@ -120,16 +120,15 @@ done:
 }
 
 static tsl_err add_totals(tsl_problem *problem) {
-  const tsl_field field = {.name = "totals",
-                           .unit = "1",
-                           .doc = "Sum of the values; pixels inside, filled, sampled among the "
-                                  "filled, and wrong among the sampled.",
-                           .role = TSL_OUT,
-                           .type = TSL_U64,
-                           .combine = TSL_SUM,
-                           .rank = 1,
-                           .shape = {FRACTAL_N_TOTALS, 1, 1}};
   tsl_field *added = NULL;
+  tsl_field field = {.role = TSL_OUT,
+                     .type = TSL_U64,
+                     .combine = TSL_SUM,
+                     .rank = 1,
+                     .shape = {FRACTAL_N_TOTALS, 1, 1}};
+  tsl_field_label(&field, "totals", "1",
+                  "Sum of the values; pixels inside, filled, sampled among the filled, and wrong "
+                  "among the sampled.");
   return tsl_problem_add(problem, &field, &added);
 }
 

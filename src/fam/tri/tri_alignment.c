@@ -131,27 +131,19 @@ done:
 tsl_err tri_alignment_add(tsl_problem *problem) {
   tsl_err err = TSL_OK;
   tsl_field *added = NULL;
-  const tsl_field spans = {.name = "spans",
-                           .doc = "Of each pair kept: begin and end of its alignment in the row's "
-                                  "sequence and in the column's, and its operations.",
-                           .unit = "1",
-                           .role = TSL_OUT,
-                           .type = TSL_I64,
-                           .combine = TSL_LIST,
-                           .rank = 2,
-                           .shape = {0, TRI_SPAN, 1}};
-  const tsl_field operations = {.name = "operations",
-                                .doc = "Of all alignments one after another, as BAM has them: "
-                                       "letters * 16 + 1 (I), 2 (D), 7 (=) or 8 (X).",
-                                .unit = "1",
-                                .role = TSL_OUT,
-                                .type = TSL_U32,
-                                .combine = TSL_LIST,
-                                .rank = 1,
-                                .shape = {0, 1, 1}};
+  tsl_field field = {
+      .role = TSL_OUT, .type = TSL_I64, .combine = TSL_LIST, .rank = 2, .shape = {0, TRI_SPAN, 1}};
   if (!tri_params_of(problem)->aligned) return TSL_OK;
-  TSL_TRY(tsl_problem_add(problem, &spans, &added));
-  TSL_TRY(tsl_problem_add(problem, &operations, &added));
+  tsl_field_label(&field, "spans", "1",
+                  "Of each pair kept: begin and end of its alignment in the row's sequence and in "
+                  "the column's, and its operations.");
+  TSL_TRY(tsl_problem_add(problem, &field, &added));
+  field.type = TSL_U32;
+  field.rank = 1;
+  tsl_field_label(&field, "operations", "1",
+                  "Of all alignments one after another, as BAM has them: letters * 16 + 1 (I), 2 "
+                  "(D), 7 (=) or 8 (X).");
+  TSL_TRY(tsl_problem_add(problem, &field, &added));
 done:
   return err;
 }

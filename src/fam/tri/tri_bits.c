@@ -69,9 +69,9 @@ tsl_err tri_bits_add(const tri_points *points, tsl_problem *problem) {
   const tri_params *p = tri_params_of(problem);
   const int64_t words = tri_of_bits(p) ? tri_words_of(p) : 0;
   tsl_field *added = NULL;
-  TSL_TRY(tri_add_hidden(problem, "words",
-                         "Bits of the points, 64 dimensions a word, padded with zeros.", TSL_U64,
-                         words, p->n_pad, &added));
+  TSL_TRY(tsl_problem_add_hidden(problem, "words",
+                                 "Bits of the points, 64 dimensions a word, padded with zeros.",
+                                 TSL_U64, words, p->n_pad, &added));
   if (words > 0) put_points(points, problem);
 done:
   return err;

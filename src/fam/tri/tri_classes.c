@@ -47,10 +47,10 @@ static tsl_err add_classes(const tsl_deck *deck, const tri_marks *m, tsl_problem
   p->classes = has ? m->kinds * m->regions : 0;
   p->slots = has ? pairs_of_kinds(p, m) * m->regions * m->regions : 0;
   if (p->output == TRI_HISTOGRAM) TSL_TRY(check_sizes(deck, p, m));
-  TSL_TRY(tri_add_hidden(problem, "classes", "Class of each point: its kind in its region.",
-                         TSL_I32, has ? p->n_pad : 0, 1, &classes));
-  TSL_TRY(tri_add_hidden(problem, "slots", "Histogram that a pair of classes counts into.", TSL_I32,
-                         p->classes, has ? p->classes : 1, &slots));
+  TSL_TRY(tsl_problem_add_hidden(problem, "classes", "Class of each point: its kind in its region.",
+                                 TSL_I32, has ? p->n_pad : 0, 1, &classes));
+  TSL_TRY(tsl_problem_add_hidden(problem, "slots", "Histogram that a pair of classes counts into.",
+                                 TSL_I32, p->classes, has ? p->classes : 1, &slots));
   for (int64_t i = 0; has && i < m->n; i++)
     ((int32_t *)classes->data)[tri_place_of(p, i)] =
         (m->kind != NULL ? m->kind[i] : 0) * m->regions + (m->region != NULL ? m->region[i] : 0);
@@ -97,8 +97,8 @@ static tsl_err add_edges(const tsl_deck *deck, const tri_deck *s, tsl_problem *p
   const tri_own *own = problem->own;
   const int64_t first = p->listed ? p->bins + 1 : 0, second = p->bins_2 > 0 ? p->bins_2 + 1 : 0;
   tsl_field *edges = NULL;
-  TSL_TRY(tri_add_hidden(problem, "bin_edges", "Edges that are listed, of both axes.", p->type,
-                         first + second, 1, &edges));
+  TSL_TRY(tsl_problem_add_hidden(problem, "bin_edges", "Edges that are listed, of both axes.",
+                                 p->type, first + second, 1, &edges));
   for (int64_t b = 0; b < first; b++)
     tsl_real_put(p->type, edges->data, b, tri_bin_edge(p, own, b));
   for (int64_t b = 0; b < second; b++)
@@ -126,8 +126,8 @@ static tsl_err add_weights(const tsl_deck *deck, const tri_marks *m, tsl_problem
   bool negative = false;
   int exponent = 0;
   p->weighted = p->output == TRI_HISTOGRAM && m->weight != NULL;
-  TSL_TRY(tri_add_hidden(problem, "whole_weights", "Weights of the points in units.", TSL_I32,
-                         p->weighted ? p->n_pad : 0, 1, &field));
+  TSL_TRY(tsl_problem_add_hidden(problem, "whole_weights", "Weights of the points in units.",
+                                 TSL_I32, p->weighted ? p->n_pad : 0, 1, &field));
   if (!p->weighted) goto done;
   for (int64_t i = 0; i < m->n; i++) {
     most = fmax(most, fabs(m->weight[i]));

@@ -153,11 +153,6 @@ tsl_err tri_alignment_settle(const tsl_deck *deck, const tri_deck *s, tsl_proble
 tsl_err tri_alignment_add(tsl_problem *problem);
 tsl_err tri_alignment_write(const tsl_problem *problem, const tsl_field_rows *store);
 
-/** Add a hidden IN field of unit 1, [rows][columns] or [rows] of one column, its data zero.
- *  @param[out] field  its data is the problem's */
-tsl_err tri_add_hidden(tsl_problem *problem, const char *name, const char *doc, int32_t type,
-                       int64_t rows, int64_t columns, tsl_field **field);
-
 /** Refuse keys that sequences do not have. */
 tsl_err tri_letters_settle(const tsl_deck *deck, const tri_deck *s);
 /** Read the sequences in place of points, those of the other set before them. */

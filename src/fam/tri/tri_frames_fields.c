@@ -10,7 +10,7 @@ static tsl_err add_in(tsl_problem *problem, const char *name, int type, int64_t 
                       int64_t columns, const void *data) {
   tsl_err err = TSL_OK;
   tsl_field *added = NULL;
-  TSL_TRY(tri_add_hidden(problem, name, "Where frames are.", type, rows, columns, &added));
+  TSL_TRY(tsl_problem_add_hidden(problem, name, "Where frames are.", type, rows, columns, &added));
   added->device = type == TSL_U8;
   if (rows > 0) memcpy(added->data, data, (size_t)tsl_field_bytes(added));
 done:

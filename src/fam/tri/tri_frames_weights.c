@@ -88,10 +88,10 @@ tsl_err tri_frames_add_weights(const tri_frames_input *in, tsl_problem *problem)
   const tri_params *p = tri_params_of(problem);
   const int64_t slots = p->frames_weighted ? p->slots : 0;
   tsl_field *slot_of = NULL, *weights = NULL;
-  TSL_TRY(tri_add_hidden(problem, "slot_of", "Pair of kinds of each pair of classes.", TSL_I32,
-                         slots, 1, &slot_of));
-  TSL_TRY(tri_add_hidden(problem, "weights", "Weight of a pair of each pair of classes.", TSL_F64,
-                         slots, 1, &weights));
+  TSL_TRY(tsl_problem_add_hidden(problem, "slot_of", "Pair of kinds of each pair of classes.",
+                                 TSL_I32, slots, 1, &slot_of));
+  TSL_TRY(tsl_problem_add_hidden(problem, "weights", "Weight of a pair of each pair of classes.",
+                                 TSL_F64, slots, 1, &weights));
   for (int32_t a = 0; a < p->classes && slots > 0; a++)
     for (int32_t b = a; b < p->classes; b++) {
       const tri_frames_class *x = &in->classes[a], *y = &in->classes[b];

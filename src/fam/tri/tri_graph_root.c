@@ -42,7 +42,8 @@ bool tri_graph_unite(tri_graph *g, int32_t i, int32_t j) {
 static tsl_err add_in(tsl_problem *problem, const char *name, int type, int64_t n) {
   tsl_err err = TSL_OK;
   tsl_field *added = NULL;
-  TSL_TRY(tri_add_hidden(problem, name, "Between phases; see tri_graph.h.", type, n, 1, &added));
+  TSL_TRY(tsl_problem_add_hidden(problem, name, "Between phases; see tri_graph.h.", type, n, 1,
+                                 &added));
   added->infinite = 1;
 done:
   return err;

@@ -182,8 +182,8 @@ static tsl_err add_scores(const tsl_deck *deck, const tri_deck *s, const letters
                                   &matrix, &known));
   if (matrix != NULL)
     TSL_TRY(check_known(deck, s, set, problem->fields[TRI_LETTERS].data, matrix, known));
-  TSL_TRY(tri_add_hidden(problem, "scores", "Scores of a row's letter with a column's.", TSL_I32,
-                         codes * codes, 1, &field));
+  TSL_TRY(tsl_problem_add_hidden(problem, "scores", "Scores of a row's letter with a column's.",
+                                 TSL_I32, codes * codes, 1, &field));
   p->open = scores.open, p->extend = scores.extend, p->x_drop = (int32_t)s->x_drop;
   for (int64_t a = 0; a < codes; a++)
     for (int64_t b = 0; b < codes; b++) {
@@ -222,15 +222,15 @@ static tsl_err add_sequences(tri_points *points, tsl_problem *problem) {
   letters_set *set = &points->letters;
   const bool is = tri_of_letters(p);
   tsl_field *codes = NULL, *starts = NULL;
-  TSL_TRY(tri_add_hidden(problem, "letters", "Codes of the letters of all sequences.", TSL_U8, 0, 1,
-                         &codes));
+  TSL_TRY(tsl_problem_add_hidden(problem, "letters", "Codes of the letters of all sequences.",
+                                 TSL_U8, 0, 1, &codes));
   if (is) {
     tsl_free(codes->data);
     codes->data = set->codes, codes->shape[0] = set->starts[set->n];
     set->codes = NULL;
   }
-  TSL_TRY(tri_add_hidden(problem, "starts", "Where each sequence begins.", TSL_I64,
-                         is ? p->n_pad + 1 : 0, 1, &starts));
+  TSL_TRY(tsl_problem_add_hidden(problem, "starts", "Where each sequence begins.", TSL_I64,
+                                 is ? p->n_pad + 1 : 0, 1, &starts));
   if (!is) goto done;
   set_starts(p, set, starts->data);
   p->codes = set->highest + 1;

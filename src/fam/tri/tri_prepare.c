@@ -368,18 +368,12 @@ static tsl_err add_points(tsl_problem *problem, const tri_points *points, tsl_fi
   tsl_err err = TSL_OK;
   const tri_params *p = tri_params_of(problem);
   const int64_t d = tri_of_bits(p) || tri_of_letters(p) ? 0 : p->d;
-  tsl_field field = {.name = "points",
-                     .doc = "Prepared points, dimension by dimension, padded with zeros.",
-                     .role = TSL_IN,
-                     .type = p->type,
-                     .rank = 2,
-                     .shape = {d, p->n_pad, 1},
-                     .hidden = 1};
   const bool plain = tri_abouts[p->function].prepare == TRI_RAW ||
                      tri_abouts[p->function].prepare == TRI_FIXED || p->box[0] > 0;
-  (void)snprintf(field.unit, sizeof field.unit, "%s", plain ? points->unit : "1");
-  TSL_TRY(tsl_problem_add(problem, &field, out));
-  TSL_TRY(tsl_field_allocate(*out));
+  TSL_TRY(tsl_problem_add_hidden(problem, "points",
+                                 "Prepared points, dimension by dimension, padded with zeros.",
+                                 p->type, d, p->n_pad, out));
+  if (plain) (void)snprintf((*out)->unit, sizeof(*out)->unit, "%s", points->unit);
 done:
   return err;
 }
@@ -404,16 +398,10 @@ static tsl_err add_extras(tsl_problem *problem, const tri_points *points, tsl_fi
   tsl_err err = TSL_OK;
   const tri_params *p = tri_params_of(problem);
   const tri_extra extra = tri_abouts[p->function].extra;
-  tsl_field field = {.name = "extras",
-                     .doc = "Radius or mass of each point, then its quantities, padded with zeros.",
-                     .role = TSL_IN,
-                     .type = p->type,
-                     .rank = 1,
-                     .shape = {((extra != TRI_NO_EXTRA) + points->more) * p->n_pad, 1, 1},
-                     .hidden = 1};
-  (void)snprintf(field.unit, sizeof field.unit, "%s", extra == TRI_RADIUS ? points->unit : "1");
-  TSL_TRY(tsl_problem_add(problem, &field, out));
-  TSL_TRY(tsl_field_allocate(*out));
+  TSL_TRY(tsl_problem_add_hidden(
+      problem, "extras", "Radius or mass of each point, then its quantities, padded with zeros.",
+      p->type, ((extra != TRI_NO_EXTRA) + points->more) * p->n_pad, 1, out));
+  if (extra == TRI_RADIUS) (void)snprintf((*out)->unit, sizeof(*out)->unit, "%s", points->unit);
 done:
   return err;
 }

@@ -182,21 +182,6 @@ done:
   return err;
 }
 
-tsl_err tri_add_hidden(tsl_problem *problem, const char *name, const char *doc, int32_t type,
-                       int64_t rows, int64_t columns, tsl_field **out) {
-  tsl_err err = TSL_OK;
-  tsl_field field = {.role = TSL_IN,
-                     .type = type,
-                     .rank = columns > 1 ? 2 : 1,
-                     .shape = {rows, columns, 1},
-                     .hidden = 1};
-  tsl_field_label(&field, name, "1", doc);
-  TSL_TRY(tsl_problem_add(problem, &field, out));
-  TSL_TRY(tsl_field_allocate(*out));
-done:
-  return err;
-}
-
 /* ---------------------------------------------------- points for pictures */
 
 enum { MOST_DRAWN = 2000, MOST_SPACE = 3 };
@@ -230,14 +215,8 @@ done:
 /** Field TRI_ORDER, empty until tri_near_apply. */
 static tsl_err add_order(tsl_problem *problem) {
   tsl_field *added = NULL;
-  const tsl_field field = {.name = "order",
-                           .doc = "Which point of the input each of the prepared ones is.",
-                           .unit = "1",
-                           .role = TSL_IN,
-                           .type = TSL_I32,
-                           .rank = 1,
-                           .shape = {0, 1, 1},
-                           .hidden = 1};
+  tsl_field field = {.role = TSL_IN, .type = TSL_I32, .rank = 1, .hidden = 1};
+  tsl_field_label(&field, "order", "1", "Which point of the input each of the prepared ones is.");
   return tsl_problem_add(problem, &field, &added);
 }
 

@@ -130,22 +130,6 @@ static void estimate_work(const triples_params *p, const int32_t *starts, double
   }
 }
 
-static tsl_err add_cells(tsl_problem *problem, int64_t elements, tsl_field **out) {
-  tsl_err err = TSL_OK;
-  const tsl_field field = {.name = "cells",
-                           .doc = "Where the points of each cell begin.",
-                           .unit = "1",
-                           .role = TSL_IN,
-                           .type = TSL_I32,
-                           .rank = 1,
-                           .shape = {elements, 1, 1},
-                           .hidden = 1};
-  TSL_TRY(tsl_problem_add(problem, &field, out));
-  TSL_TRY(tsl_field_allocate(*out));
-done:
-  return err;
-}
-
 tsl_err triples_cells_make(tsl_problem *problem) {
   tsl_err err = TSL_OK;
   triples_params *p = problem->params;
@@ -158,7 +142,8 @@ tsl_err triples_cells_make(tsl_problem *problem) {
   if (needed) choose_grid(p, data, &g);
   for (int k = 0; k < 3; k++) p->cells[k] = g.n[k];
   const int64_t cells = g.n[0] * g.n[1] * g.n[2];
-  TSL_TRY(add_cells(problem, needed ? cells + 1 : 0, &added));
+  TSL_TRY(tsl_problem_add_hidden(problem, "cells", "Where the points of each cell begin.", TSL_I32,
+                                 needed ? cells + 1 : 0, 1, &added));
   if (!needed) goto done;
   TSL_TRY(tsl_alloc(p->n, sizeof *order, "order", (void **)&order));
   TSL_TRY(sort_points(p, &g, data, cells, added->data, order));

@@ -140,17 +140,10 @@ static tsl_err add_quantities(const tsl_deck *deck, const triples_points *points
   tsl_err err = TSL_OK;
   const triples_params *p = triples_params_of(problem);
   const table_rows *t = &points->table;
-  const tsl_field field = {.name = "quantities",
-                           .doc = "Quantities of the points, padded with zeros.",
-                           .unit = "1",
-                           .role = TSL_IN,
-                           .type = p->type,
-                           .rank = 1,
-                           .shape = {p->n_quantities * p->n_pad, 1, 1},
-                           .hidden = 1};
   tsl_field *added = NULL;
-  TSL_TRY(tsl_problem_add(problem, &field, &added));
-  TSL_TRY(tsl_field_allocate(added));
+  TSL_TRY(tsl_problem_add_hidden(problem, "quantities",
+                                 "Quantities of the points, padded with zeros.", p->type,
+                                 p->n_quantities * p->n_pad, 1, &added));
   for (int64_t m = 0; m < p->n_quantities; m++)
     for (int64_t i = 0; i < p->n; i++) {
       const double value = t->values[i * t->columns + p->d + m];
@@ -166,15 +159,10 @@ done:
 
 static tsl_err add_forces(tsl_problem *problem) {
   const triples_params *p = triples_params_of(problem);
-  const tsl_field field = {.name = "forces",
-                           .doc = "Force on each point: minus the slope of the sum.",
-                           .unit = "1",
-                           .role = TSL_OUT,
-                           .type = TSL_F64,
-                           .combine = TSL_GATHER,
-                           .rank = 2,
-                           .shape = {p->n, p->d, 1}};
   tsl_field *added = NULL;
+  tsl_field field = {
+      .role = TSL_OUT, .type = TSL_F64, .combine = TSL_GATHER, .rank = 2, .shape = {p->n, p->d, 1}};
+  tsl_field_label(&field, "forces", "1", "Force on each point: minus the slope of the sum.");
   return tsl_problem_add(problem, &field, &added);
 }
 

@@ -131,16 +131,9 @@ tsl_err triples_prepare(const tsl_deck *deck, const triples_points *points, tsl_
   p->d = points->table.columns - p->n_quantities;
   set_blocks(p);
   set_unit(p, find_length(p, points));
-  tsl_field field = {.name = "points",
-                     .doc = "Prepared points, dimension by dimension, padded with zeros.",
-                     .unit = "1",
-                     .role = TSL_IN,
-                     .type = p->type,
-                     .rank = 2,
-                     .shape = {3, p->n_pad, 1},
-                     .hidden = 1};
-  TSL_TRY(tsl_problem_add(problem, &field, &added));
-  TSL_TRY(tsl_field_allocate(added));
+  TSL_TRY(tsl_problem_add_hidden(problem, "points",
+                                 "Prepared points, dimension by dimension, padded with zeros.",
+                                 p->type, 3, p->n_pad, &added));
   TSL_TRY(store(deck, points, p, added->data));
   if (p->function == TRIPLES_AXILROD_TELLER) TSL_TRY(check_apart(deck, points, p, added->data));
   TSL_TRY(triples_cells_make(problem));

@@ -179,32 +179,28 @@ static tsl_err dp_load_gpu(tsl_worker *worker, const tsl_unit *unit, int64_t sta
   return dp_driver_load(&w->dp, unit, stage, own, lanes, bytes, n);
 }
 
-static tsl_backend dp_backend_gpu_make_backend(void) {
-  tsl_backend b = {};
-  b.family = "dp";
-  b.prepare = dp_prepare_gpu;
-  b.open = dp_open_gpu;
-  b.begin = dp_begin_gpu;
-  b.run = dp_run_gpu;
-  b.tiles = dp_tiles_gpu;
-  b.start = dp_start_gpu;
-  b.ended = dp_ended_gpu;
-  b.finish = dp_finish_gpu;
-  b.overlaps = dp_overlaps_gpu;
-  b.pipeline_fill = dp_gpu_pipeline_fill;
-  b.saturating_lanes = dp_gpu_saturating_lanes;
-  b.edge_out = dp_edge_out_gpu;
-  b.edge_in = dp_edge_in_gpu;
-  b.traceback = dp_traceback_gpu;
-  b.state_bytes = dp_state_bytes_gpu;
-  b.save = dp_save_gpu;
-  b.load = dp_load_gpu;
-  b.collect = dp_collect_gpu;
-  b.notes = dp_notes_gpu;
-  b.close = dp_close_gpu;
-  b.host_alloc = tsl_gpu_host_alloc;
-  b.host_free = tsl_gpu_host_free;
-  return b;
-}
-
-const tsl_backend dp_backend_gpu = dp_backend_gpu_make_backend();
+const tsl_backend dp_backend_gpu = {
+    .family = "dp",
+    .prepare = dp_prepare_gpu,
+    .open = dp_open_gpu,
+    .begin = dp_begin_gpu,
+    .run = dp_run_gpu,
+    .start = dp_start_gpu,
+    .ended = dp_ended_gpu,
+    .finish = dp_finish_gpu,
+    .overlaps = dp_overlaps_gpu,
+    .tiles = dp_tiles_gpu,
+    .pipeline_fill = dp_gpu_pipeline_fill,
+    .saturating_lanes = dp_gpu_saturating_lanes,
+    .edge_out = dp_edge_out_gpu,
+    .edge_in = dp_edge_in_gpu,
+    .traceback = dp_traceback_gpu,
+    .state_bytes = dp_state_bytes_gpu,
+    .save = dp_save_gpu,
+    .load = dp_load_gpu,
+    .collect = dp_collect_gpu,
+    .notes = dp_notes_gpu,
+    .close = dp_close_gpu,
+    .host_alloc = tsl_gpu_host_alloc,
+    .host_free = tsl_gpu_host_free,
+};

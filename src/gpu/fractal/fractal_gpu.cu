@@ -286,17 +286,13 @@ done:
   return err;
 }
 
-static tsl_backend fractal_gpu_make_backend(void) {
-  tsl_backend b = {};
-  b.family = "fractal";
-  b.open = fractal_open;
-  b.begin = fractal_begin;
-  b.run = fractal_run;
-  b.collect = fractal_collect;
-  b.close = fractal_close;
-  b.host_alloc = tsl_gpu_host_alloc;
-  b.host_free = tsl_gpu_host_free;
-  return b;
-}
-
-const tsl_backend fractal_backend_gpu = fractal_gpu_make_backend();
+const tsl_backend fractal_backend_gpu = {
+    .family = "fractal",
+    .open = fractal_open,
+    .begin = fractal_begin,
+    .run = fractal_run,
+    .collect = fractal_collect,
+    .close = fractal_close,
+    .host_alloc = tsl_gpu_host_alloc,
+    .host_free = tsl_gpu_host_free,
+};

@@ -95,6 +95,25 @@ static __global__ void blur_texture(float *out, cudaTextureObject_t in) {
   if (sum != 0) out[0] = sum;
 }
 
+/* Adds to fewer and fewer places: from so many on, each time a `by`th. */
+static tsl_err probe_adds(probe_card *card, void (*kernel)(int *, int), int from, int by,
+                          const char *what, const char *advice, tsl_figures *f) {
+  tsl_err err = TSL_OK;
+  double best = 0;
+  for (int places = from; places >= 1; places /= by) {
+    double seconds = 0;
+    char name[48];
+    TSL_TRY(
+        probe_kernel(card, &seconds, probe_grid(card), BLOCK, kernel, (int *)card->a.data, places));
+    const double rate = threads(card) * (ROUNDS / 16) / seconds * 1e-9;
+    if (places == from) best = rate;
+    (void)snprintf(name, sizeof name, "%s, %d place%s", what, places, places > 1 ? "s" : "");
+    TSL_TRY(tsl_figures_add(f, name, rate, "G/s", best, places == 1 ? advice : NULL));
+  }
+done:
+  return err;
+}
+
 static tsl_err probe_banks(probe_card *card, tsl_figures *f) {
   tsl_err err = TSL_OK;
   double seconds = 0, best = 0;
@@ -110,16 +129,8 @@ static tsl_err probe_banks(probe_card *card, tsl_figures *f) {
                             step == 32 ? "pad rows by a word so that columns spread over banks"
                                        : NULL));
   }
-  for (int places = 1024; places >= 1; places /= 32) {
-    char name[48];
-    TSL_TRY(probe_kernel(card, &seconds, probe_grid(card), BLOCK, add_shared, (int *)card->a.data,
-                         places));
-    const double rate = threads(card) * (ROUNDS / 16) / seconds * 1e-9;
-    if (places == 1024) best = rate;
-    (void)snprintf(name, sizeof name, "atomic adds, %d place%s", places, places > 1 ? "s" : "");
-    TSL_TRY(tsl_figures_add(f, name, rate, "G/s", best,
-                            places == 1 ? "reduce in a warp before adding to one place" : NULL));
-  }
+  TSL_TRY(probe_adds(card, add_shared, 1024, 32, "atomic adds",
+                     "reduce in a warp before adding to one place", f));
 done:
   return err;
 }
@@ -173,22 +184,9 @@ done:
 }
 
 static tsl_err probe_atomics(probe_card *card, tsl_figures *f) {
-  tsl_err err = TSL_OK;
-  double best = 0;
   tsl_figures_group(f, "atomics in global memory");
-  for (int places = 1 << 20; places >= 1; places /= 1024) {
-    double seconds = 0;
-    char name[48];
-    TSL_TRY(probe_kernel(card, &seconds, probe_grid(card), BLOCK, add_global, (int *)card->a.data,
-                         places));
-    const double rate = threads(card) * (ROUNDS / 16) / seconds * 1e-9;
-    if (best == 0) best = rate;
-    (void)snprintf(name, sizeof name, "adds, %d place%s", places, places > 1 ? "s" : "");
-    TSL_TRY(tsl_figures_add(f, name, rate, "G/s", best,
-                            places == 1 ? "one place serialises: reduce per block first" : NULL));
-  }
-done:
-  return err;
+  return probe_adds(card, add_global, 1 << 20, 1024, "adds",
+                    "one place serialises: reduce per block first", f);
 }
 
 static tsl_err probe_constant(probe_card *card, tsl_figures *f) {

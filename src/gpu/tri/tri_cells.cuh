@@ -156,11 +156,7 @@ static __global__ void __launch_bounds__(TRI_THREADS)
   for (int64_t number = blockIdx.x; number < tiles.count; number += gridDim.x) {
     const tri_tile tile = tri_tile_at(tiles, number);
     const int j = tile.q * W + (int)threadIdx.x * S::C;
-    __syncthreads();
-    for (int p = threadIdx.x; p < tile.i1 - tile.i0; p += TRI_THREADS)
-      tri_rows_put<S>(args, rows, p, tile.i0 + p);
-    if (threadIdx.x == 0) rows.count = tile.i1 - tile.i0;
-    __syncthreads();
+    tri_rows_fill<S>(args, tile, rows);
     S source;
     source.columns(args, j);
     tri_cells_tile(source, args, cells, rows, j, shared);
@@ -286,15 +282,7 @@ tsl_err tri_cells_rows(const tri_gpu *w, const tri_args<R> *args, int64_t a, int
 
 template <class R>
 tsl_err tri_near_cells(const tri_gpu *w, const tri_boxes<R> *boxes, const tri_near_rows *rows) {
-  tsl_err err = TSL_OK;
-  const tri_args<R> args = tri_args_of<R>(w);
   const tri_cells<R> cells = tri_cells_make<R>(w);
-  const int shared = cells.shared ? (int)tri_cells_bytes(&w->p) : 0;
-  const auto kernel = tri_pick<tri_near_cells_entry, R, 1, TRI_D3 | TRI_DN>(w->p.function, w->p.d);
-  unsigned blocks = 0;
-  TSL_TRY(tri_near_blocks(w, kernel, TRI_THREADS, shared, rows->count, &blocks));
-  TSL_LAUNCH(kernel, dim3(blocks, 1), TRI_THREADS, (size_t)shared, w->stream, args, *boxes, *rows,
-             cells);
-done:
-  return err;
+  return tri_near_launch<tri_near_cells_entry>(
+      w, boxes, rows, TRI_THREADS, cells.shared ? (int)tri_cells_bytes(&w->p) : 0, cells);
 }

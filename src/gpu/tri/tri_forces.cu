@@ -175,8 +175,9 @@ static const tsl_gpu_timer *timer_of(const tri_forces *f, int64_t batch) {
   return &f->timers[batch % N_TIMERS];
 }
 
-tsl_err tri_forces_start(tri_gpu *w, const tsl_unit *units, int64_t n, tsl_part *parts) {
+tsl_err tri_forces_start(tsl_worker *worker, const tsl_unit *units, int64_t n, tsl_part *parts) {
   tsl_err err = TSL_OK;
+  tri_gpu *w = (tri_gpu *)worker;
   tri_forces *f = &w->forces;
   const tri_forces_batch batch = {units, parts, n, free_lane(f)};
   if (f->n == TSL_MOST_STARTED) TSL_FAIL(TSL_ERR_INTERNAL, "%d batches are started", f->n);
@@ -191,7 +192,8 @@ done:
 /* ------------------------------------------------------------------ finish */
 
 /* cudaErrorNotReady is none: it must not show at the next launch. */
-bool tri_forces_ended(tri_gpu *w) {
+bool tri_forces_ended(tsl_worker *worker) {
+  const tri_gpu *w = (tri_gpu *)worker;
   const cudaError_t status = cudaEventQuery(timer_of(&w->forces, w->forces.finished)->end);
   if (status == cudaErrorNotReady) (void)cudaGetLastError();
   return status != cudaErrorNotReady;
@@ -216,8 +218,9 @@ done:
   return err;
 }
 
-tsl_err tri_forces_finish(tri_gpu *w) {
+tsl_err tri_forces_finish(tsl_worker *worker) {
   tsl_err err = TSL_OK;
+  tri_gpu *w = (tri_gpu *)worker;
   tri_forces *f = &w->forces;
   const tri_forces_batch batch = f->batches[0];
   double seconds = 0;

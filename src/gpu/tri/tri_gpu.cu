@@ -275,26 +275,14 @@ static bool tri_overlaps(const tsl_worker *worker) {
   return ((const tri_gpu *)worker)->p.output == TRI_FORCES;
 }
 
-static tsl_err tri_start(tsl_worker *worker, const tsl_unit *units, int64_t n, tsl_part *parts) {
-  return tri_forces_start(gpu_of(worker), units, n, parts);
-}
-
-static bool tri_ended(tsl_worker *worker) {
-  return tri_forces_ended(gpu_of(worker));
-}
-
-static tsl_err tri_finish(tsl_worker *worker) {
-  return tri_forces_finish(gpu_of(worker));
-}
-
 static tsl_err tri_run(tsl_worker *worker, const tsl_unit *units, int64_t n, tsl_part *parts) {
   tsl_err err = TSL_OK;
   tri_gpu *w = gpu_of(worker);
   tri_group group = {};
   if (w->frames != NULL) return tri_frames_run_gpu(w->frames, units, n, parts);
   if (w->p.output == TRI_FORCES) {
-    TSL_TRY(tri_forces_start(w, units, n, parts));
-    return tri_forces_finish(w);
+    TSL_TRY(tri_forces_start(worker, units, n, parts));
+    return tri_forces_finish(worker);
   }
   for (int64_t u = 0; u < n; u += group.n) {
     group.units = units + u;
@@ -335,23 +323,19 @@ done:
   return err;
 }
 
-static tsl_backend tri_gpu_make_backend(void) {
-  tsl_backend b = {};
-  b.family = "tri";
-  b.prepare = tri_gpu_prepare;
-  b.open = tri_open;
-  b.begin = tri_begin;
-  b.run = tri_run;
-  b.start = tri_start;
-  b.ended = tri_ended;
-  b.finish = tri_finish;
-  b.overlaps = tri_overlaps;
-  b.saturating_units = tri_saturating_units;
-  b.collect = tri_collect;
-  b.close = tri_close;
-  b.host_alloc = tsl_gpu_host_alloc;
-  b.host_free = tsl_gpu_host_free;
-  return b;
-}
-
-const tsl_backend tri_backend_gpu = tri_gpu_make_backend();
+const tsl_backend tri_backend_gpu = {
+    .family = "tri",
+    .prepare = tri_gpu_prepare,
+    .open = tri_open,
+    .begin = tri_begin,
+    .run = tri_run,
+    .start = tri_forces_start,
+    .ended = tri_forces_ended,
+    .finish = tri_forces_finish,
+    .overlaps = tri_overlaps,
+    .saturating_units = tri_saturating_units,
+    .collect = tri_collect,
+    .close = tri_close,
+    .host_alloc = tsl_gpu_host_alloc,
+    .host_free = tsl_gpu_host_free,
+};

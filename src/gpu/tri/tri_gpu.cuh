@@ -309,9 +309,9 @@ void tri_forces_close(tri_gpu *w);
 /** Wait for all lanes and give their buffers back. */
 void tri_forces_release(tri_gpu *w);
 /** tsl_backend.start, ended and finish for the output FORCES. */
-tsl_err tri_forces_start(tri_gpu *w, const tsl_unit *units, int64_t n, tsl_part *parts);
-bool tri_forces_ended(tri_gpu *w);
-tsl_err tri_forces_finish(tri_gpu *w);
+tsl_err tri_forces_start(tsl_worker *worker, const tsl_unit *units, int64_t n, tsl_part *parts);
+bool tri_forces_ended(tsl_worker *worker);
+tsl_err tri_forces_finish(tsl_worker *worker);
 
 /** `tesela bench maps` and `tesela bench tri`. */
 tsl_err tri_bench_maps(int argc, char **argv);

@@ -87,11 +87,7 @@ static __global__ void __launch_bounds__(TRI_THREADS)
   for (int64_t number = blockIdx.x; number < tiles.count; number += gridDim.x) {
     const tri_tile tile = tri_tile_at(tiles, number);
     const int j = tile.q * W + (int)threadIdx.x * S::C;
-    __syncthreads();
-    for (int p = threadIdx.x; p < tile.i1 - tile.i0; p += TRI_THREADS)
-      tri_rows_put<S>(args, rows, p, tile.i0 + p);
-    if (threadIdx.x == 0) rows.count = tile.i1 - tile.i0;
-    __syncthreads();
+    tri_rows_fill<S>(args, tile, rows);
     S source;
     source.columns(args, j);
     if (tile.q * W >= (tile.i1 & ~args.apart) && (tile.q + 1) * W <= args.n)

@@ -385,75 +385,55 @@ TRI_NEAR_ENTRY(topk, tri_nearest<R>, int, bool)
 TRI_NEAR_ENTRY(fold, tri_fold<R>, bool)
 #undef TRI_NEAR_ENTRY
 
-/** As many blocks as the card holds at once, or as there are rows for. */
-template <class K>
-static tsl_err tri_near_blocks(const tri_gpu *w, K kernel, int threads, int shared, int rows,
-                               unsigned *blocks) {
-  return tri_resident_blocks(w, kernel, threads, shared,
-                             tsl_ceil_div(rows, TRI_ROWS_AT_ONCE * (threads / 32)), blocks);
+/** Launch a kernel of near rows: as many blocks as the card holds at once, or as there are rows
+ *  for. */
+template <template <class> class E, class R, class... O>
+static tsl_err tri_near_launch(const tri_gpu *w, const tri_boxes<R> *boxes,
+                               const tri_near_rows *rows, int threads, int shared, const O &...o) {
+  tsl_err err = TSL_OK;
+  const tri_args<R> args = tri_args_of<R>(w);
+  const auto kernel = tri_pick<E, R, 1, TRI_D3 | TRI_DN>(w->p.function, w->p.d);
+  unsigned blocks = 0;
+  TSL_TRY(tri_resident_blocks(w, kernel, threads, shared,
+                              tsl_ceil_div(rows->count, TRI_ROWS_AT_ONCE * (threads / 32)),
+                              &blocks));
+  TSL_LAUNCH(kernel, dim3(blocks, 1), (unsigned)threads, (size_t)shared, w->stream, args, *boxes,
+             *rows, o...);
+done:
+  return err;
 }
 
 template <class R>
 tsl_err tri_near_histogram(const tri_gpu *w, const tri_boxes<R> *boxes, const tri_near_rows *rows) {
-  tsl_err err = TSL_OK;
-  const tri_args<R> args = tri_args_of<R>(w);
   const tri_bins<R> bins = tri_bins_of<R>(w);
-  const int shared = bins.copies * bins.n * (int)sizeof(unsigned);
-  const auto kernel =
-      tri_pick<tri_near_histogram_entry, R, 1, TRI_D3 | TRI_DN>(w->p.function, w->p.d);
-  unsigned blocks = 0;
-  TSL_TRY(tri_near_blocks(w, kernel, TRI_THREADS, shared, rows->count, &blocks));
-  TSL_LAUNCH(kernel, dim3(blocks, 1), TRI_THREADS, (size_t)shared, w->stream, args, *boxes, *rows,
-             bins);
-done:
-  return err;
+  return tri_near_launch<tri_near_histogram_entry>(
+      w, boxes, rows, TRI_THREADS, bins.copies * bins.n * (int)sizeof(unsigned), bins);
 }
 
 template <class R>
 tsl_err tri_near_threshold(const tri_gpu *w, const tri_boxes<R> *boxes, const tri_near_rows *rows,
                            const tri_records<R> *records) {
-  tsl_err err = TSL_OK;
-  const tri_args<R> args = tri_args_of<R>(w);
-  const auto kernel =
-      tri_pick<tri_near_threshold_entry, R, 1, TRI_D3 | TRI_DN>(w->p.function, w->p.d);
-  unsigned blocks = 0;
-  TSL_TRY(tri_near_blocks(w, kernel, TRI_THREADS, 0, rows->count, &blocks));
-  TSL_LAUNCH(kernel, dim3(blocks, 1), TRI_THREADS, 0, w->stream, args, *boxes, *rows, *records);
-done:
-  return err;
+  return tri_near_launch<tri_near_threshold_entry>(w, boxes, rows, TRI_THREADS, 0, *records);
 }
 
 template <class R>
 tsl_err tri_near_topk(const tri_gpu *w, const tri_boxes<R> *boxes, const tri_near_rows *rows,
                       const tri_nearest<R> *target) {
-  tsl_err err = TSL_OK;
-  const tri_args<R> args = tri_args_of<R>(w);
   tri_nearest<R> o = *target;
-  const auto kernel = tri_pick<tri_near_topk_entry, R, 1, TRI_D3 | TRI_DN>(w->p.function, w->p.d);
-  unsigned blocks = 0;
   int each = 0, warps = 0;
   for (o.room = 64; o.room < o.k + 32; o.room *= 2) {
   }
   each = o.room * (int)(sizeof(R) + sizeof(int));
   warps = 45056 / each;
   warps = warps < 1 ? 1 : warps > TRI_TOPK_WARPS ? TRI_TOPK_WARPS : warps;
-  TSL_TRY(tri_near_blocks(w, kernel, 32 * warps, warps * each, rows->count, &blocks));
-  TSL_LAUNCH(kernel, dim3(blocks, 1), (unsigned)(32 * warps), (size_t)(warps * each), w->stream,
-             args, *boxes, *rows, o, (int)tri_near_seeds(&w->p), tri_rows_are_places(&w->p));
-done:
-  return err;
+  return tri_near_launch<tri_near_topk_entry>(w, boxes, rows, 32 * warps, warps * each, o,
+                                              (int)tri_near_seeds(&w->p),
+                                              tri_rows_are_places(&w->p));
 }
 
 template <class R>
 tsl_err tri_near_fold(const tri_gpu *w, const tri_boxes<R> *boxes, const tri_near_rows *rows,
                       const tri_fold<R> *target) {
-  tsl_err err = TSL_OK;
-  const tri_args<R> args = tri_args_of<R>(w);
-  const auto kernel = tri_pick<tri_near_fold_entry, R, 1, TRI_D3 | TRI_DN>(w->p.function, w->p.d);
-  unsigned blocks = 0;
-  TSL_TRY(tri_near_blocks(w, kernel, TRI_THREADS, 0, rows->count, &blocks));
-  TSL_LAUNCH(kernel, dim3(blocks, 1), TRI_THREADS, 0, w->stream, args, *boxes, *rows, *target,
-             tri_rows_are_places(&w->p));
-done:
-  return err;
+  return tri_near_launch<tri_near_fold_entry>(w, boxes, rows, TRI_THREADS, 0, *target,
+                                              tri_rows_are_places(&w->p));
 }

@@ -104,6 +104,17 @@ static __device__ __forceinline__ void tri_rows_put(const tri_args<R> &args, tri
   if (S::radius) rows.extra[p] = __ldg(args.extra + i);
 }
 
+/** Put a tile's rows and their number, after all threads of the block have read those before. */
+template <class S, class R, int N>
+static __device__ __forceinline__ void tri_rows_fill(const tri_args<R> &args, const tri_tile &tile,
+                                                     tri_rows<R, N> &rows) {
+  __syncthreads();
+  for (int p = threadIdx.x; p < tile.i1 - tile.i0; p += TRI_THREADS)
+    tri_rows_put<S>(args, rows, p, tile.i0 + p);
+  if (threadIdx.x == 0) rows.count = tile.i1 - tile.i0;
+  __syncthreads();
+}
+
 /** Dimensions for which kernels are compiled; TRI_DN: any number. */
 enum { TRI_D2 = 1, TRI_D3 = 2, TRI_DN = 4 };
 

@@ -144,18 +144,14 @@ done:
   return err;
 }
 
-static tsl_backend make_backend(void) {
-  tsl_backend b = {};
-  b.family = "triples";
-  b.prepare = triples_gpu_prepare;
-  b.open = triples_open;
-  b.begin = triples_begin;
-  b.run = triples_run;
-  b.collect = triples_collect;
-  b.close = triples_close;
-  b.host_alloc = tsl_gpu_host_alloc;
-  b.host_free = tsl_gpu_host_free;
-  return b;
-}
-
-const tsl_backend triples_backend_gpu = make_backend();
+const tsl_backend triples_backend_gpu = {
+    .family = "triples",
+    .prepare = triples_gpu_prepare,
+    .open = triples_open,
+    .begin = triples_begin,
+    .run = triples_run,
+    .collect = triples_collect,
+    .close = triples_close,
+    .host_alloc = tsl_gpu_host_alloc,
+    .host_free = tsl_gpu_host_free,
+};

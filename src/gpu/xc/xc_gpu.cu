@@ -427,16 +427,12 @@ static void xc_notes(const tsl_worker *worker, char text[TSL_NOTES]) {
   }
 }
 
-static tsl_backend xc_gpu_make_backend(void) {
-  tsl_backend b = {};
-  b.family = "xc";
-  b.open = xc_open;
-  b.begin = xc_begin;
-  b.run = xc_run;
-  b.collect = xc_collect;
-  b.notes = xc_notes;
-  b.close = xc_close;
-  return b;
-}
-
-const tsl_backend xc_backend_gpu = xc_gpu_make_backend();
+const tsl_backend xc_backend_gpu = {
+    .family = "xc",
+    .open = xc_open,
+    .begin = xc_begin,
+    .run = xc_run,
+    .collect = xc_collect,
+    .notes = xc_notes,
+    .close = xc_close,
+};

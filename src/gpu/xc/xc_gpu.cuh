@@ -460,6 +460,9 @@ tsl_err xc_triples_prepare(xc_gpu *w, bool *ready);
  *  @param[out] seconds  that the card took */
 tsl_err xc_triples_fill(xc_gpu *w, const xc_triple_ket *kets, int64_t n, double *seconds);
 void xc_triples_close(xc_gpu *w);
+/** Rows of Cartesian fitting shells on the card, xc_triple_join [n]: those of parts become those of
+ *  monomials; back: weights of monomials to those of parts. Queues. */
+tsl_err xc_triple_join_parts(xc_gpu *w, const void *joins, int64_t n, bool back);
 
 /**
  * What fitted Coulomb adds to the gradient for fitting shells of units of kind XC_UNIT_FIT. Waits.

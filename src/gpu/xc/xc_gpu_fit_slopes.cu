@@ -154,10 +154,7 @@ static __global__ void density_kernel(const slope_range k, const xc_triple_bra *
   const double alpha = a->exponent[two.i];
   const int na = xc_shell_size(a), nb = xc_shell_size(b);
   xc_triple_pair *q = &pairs[warp];
-  if (lane == 0) xc_triple_set(a, b, two.i, two.j, q);
-  __syncwarp();
-  if (lane < 3) xc_triple_expand(a, b, two.i, two.j, lane, q);
-  __syncwarp();
+  xc_triple_begin(a, b, two, lane, q);
   if (lane == 0) k.twos[at] = {q->p, {q->at[0], q->at[1], q->at[2]}, alpha / q->p};
   for (int x = lane; x < XC_SLOPE_SETS * k.H; x += WARP) {
     const int set = x / k.H, axis = set > 0 ? set - 1 : 0;

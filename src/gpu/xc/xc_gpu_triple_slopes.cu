@@ -100,23 +100,6 @@ done:
   return err;
 }
 
-/* Weights of monomials become those of parts, in place. Block (elements, shell). */
-static __global__ void part_kernel(const xc_triple_join *joins, const xc_triple_tables *tables,
-                                   int64_t n_packed) {
-  enum { MOST = XC_CARTESIANS(XC_MAX_L) };
-  const xc_triple_join join = joins[blockIdx.y];
-  const int64_t column = (int64_t)blockIdx.x * BLOCK + threadIdx.x;
-  const int n = XC_CARTESIANS((int)join.l);
-  double of[MOST];
-  if (column >= n_packed) return;
-  for (int i = 0; i < n; i++) of[i] = join.row[i * n_packed + column];
-  for (int k = 0; k < n; k++) {
-    double sum = 0;
-    for (int i = 0; i < n; i++) sum = fma(tables->parts[join.l][i][k], of[i], sum);
-    join.row[k * n_packed + column] = sum;
-  }
-}
-
 /* -------------------------------------------------------------------- expand */
 
 /** Where the expansion of a range of pairs of primitives goes. */
@@ -141,10 +124,7 @@ static __global__ void expand_kernel(const slope_range k, const xc_triple_bra *b
   const double alpha = a->exponent[two.i];
   xc_triple_pair *q = &pairs[warp];
   const int nb = xc_shell_size(b);
-  if (lane == 0) xc_triple_set(a, b, two.i, two.j, q);
-  __syncwarp();
-  if (lane < 3) xc_triple_expand(a, b, two.i, two.j, lane, q);
-  __syncwarp();
+  xc_triple_begin(a, b, two, lane, q);
   if (lane == 0) k.twos[at] = {q->p, {q->at[0], q->at[1], q->at[2]}, alpha / q->p};
   for (int64_t x = lane; x < count; x += WARP) {
     const int f = (int)(x % stride), h = (int)(x / stride % k.H);
@@ -280,9 +260,7 @@ static tsl_err run_shells(xc_gpu *w, const slope_buffers *b, int64_t lo, int64_t
   TSL_TRY(upload(w, &b->primitives, parts.primitives,
                  (size_t)parts.n_primitives * sizeof *parts.primitives));
   TSL_TRY(upload(w, &b->joins, parts.joins, (size_t)parts.n_joins * sizeof *parts.joins));
-  TSL_LAUNCH(part_kernel, dim3((unsigned)tsl_ceil_div(columns, BLOCK), (unsigned)parts.n_joins),
-             BLOCK, 0, w->stream, (const xc_triple_join *)b->joins.data,
-             (const xc_triple_tables *)w->triples->tables.data, columns);
+  TSL_TRY(xc_triple_join_parts(w, b->joins.data, parts.n_joins, true));
   TSL_TRY(run_groups(w, b, &parts));
   TSL_CUDA_TRY(cudaStreamSynchronize(w->stream)); /* the lists go */
 done:

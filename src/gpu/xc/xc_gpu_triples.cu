@@ -123,10 +123,7 @@ static __global__ void expand_kernel(const range k, const xc_triple_bra *bras,
   const xc_shell *a = &shells[bras[two.bra].a], *b = &shells[bras[two.bra].b];
   xc_triple_pair *q = &pairs[warp];
   const int nb = xc_shell_size(b);
-  if (lane == 0) xc_triple_set(a, b, two.i, two.j, q);
-  __syncwarp();
-  if (lane < 3) xc_triple_expand(a, b, two.i, two.j, lane, q);
-  __syncwarp();
+  xc_triple_begin(a, b, two, lane, q);
   if (lane == 0) k.centres[at] = {q->p, {q->at[0], q->at[1], q->at[2]}};
   for (int64_t x = lane; x < count; x += WARP) {
     const int f = (int)(x % stride), h = (int)(x / stride % k.H);
@@ -141,31 +138,34 @@ static __global__ void expand_kernel(const range k, const xc_triple_bra *bras,
 
 /* ---------------------------------------------------------------------- join */
 
-/* Monomials from parts, in place: a thread has one element of all rows of a shell. */
+/* Monomials from parts, or, BACK, weights of parts from those of monomials, in place: a thread has
+ * one element of all rows of a shell. */
+template <bool BACK>
 static __global__ void join_kernel(const xc_triple_join *joins, const xc_triple_tables *tables,
                                    int64_t n_packed) {
   enum { MOST = XC_CARTESIANS(XC_MAX_L) };
   const xc_triple_join join = joins[blockIdx.y];
   const int64_t column = (int64_t)blockIdx.x * COLUMNS + threadIdx.x;
   const int n = XC_CARTESIANS((int)join.l);
-  double parts[MOST];
+  double of[MOST];
   if (column >= n_packed) return;
-  for (int k = 0; k < n; k++) parts[k] = join.row[k * n_packed + column];
+  for (int k = 0; k < n; k++) of[k] = join.row[k * n_packed + column];
   for (int i = 0; i < n; i++) {
     double sum = 0;
-    for (int k = 0; k < n; k++) sum = fma(tables->parts[join.l][i][k], parts[k], sum);
+    for (int k = 0; k < n; k++)
+      sum = fma(BACK ? tables->parts[join.l][k][i] : tables->parts[join.l][i][k], of[k], sum);
     join.row[i * n_packed + column] = sum;
   }
 }
 
-static tsl_err join_parts(xc_gpu *w, const xc_triple_parts *parts) {
+tsl_err xc_triple_join_parts(xc_gpu *w, const void *joins, int64_t n, bool back) {
   enum { MOST = 32768 };
   tsl_err err = TSL_OK;
-  for (int64_t k = 0; k < parts->n_joins; k += MOST) {
+  const auto kernel = back ? join_kernel<true> : join_kernel<false>;
+  for (int64_t k = 0; k < n; k += MOST) {
     const dim3 grid((unsigned)tsl_ceil_div(w->p->n_packed, COLUMNS),
-                    (unsigned)std::min<int64_t>(MOST, parts->n_joins - k));
-    TSL_LAUNCH(join_kernel, grid, COLUMNS, 0, w->stream,
-               (const xc_triple_join *)w->triples->joins.data + k,
+                    (unsigned)std::min<int64_t>(MOST, n - k));
+    TSL_LAUNCH(kernel, grid, COLUMNS, 0, w->stream, (const xc_triple_join *)joins + k,
                (const xc_triple_tables *)w->triples->tables.data, w->p->n_packed);
   }
 done:
@@ -274,7 +274,7 @@ tsl_err xc_triples_fill(xc_gpu *w, const xc_triple_ket *kets, int64_t n, double 
   TSL_TRY(upload_parts(w, &parts));
   TSL_TRY(tsl_gpu_timer_start(&w->triples->timer, w->stream));
   for (int64_t k = 0; k < w->triples->lists.n_groups; k++) TSL_TRY(run_group(w, k, &parts));
-  TSL_TRY(join_parts(w, &parts));
+  TSL_TRY(xc_triple_join_parts(w, w->triples->joins.data, parts.n_joins, false));
   TSL_TRY(tsl_gpu_timer_stop(&w->triples->timer, w->stream, seconds));
 done:
   xc_triple_parts_clear(&parts);

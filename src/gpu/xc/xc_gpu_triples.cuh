@@ -71,6 +71,16 @@ static const C *xc_triple_class_of(const C *low, const C *high, const xc_triple_
   return best;
 }
 
+/** A pair of primitives of shells a and b, set up by a warp. */
+static __device__ __forceinline__ void xc_triple_begin(const xc_shell *a, const xc_shell *b,
+                                                       const xc_triple_two &two, int lane,
+                                                       xc_triple_pair *q) {
+  if (lane == 0) xc_triple_set(a, b, two.i, two.j, q);
+  __syncwarp();
+  if (lane < 3) xc_triple_expand(a, b, two.i, two.j, lane, q);
+  __syncwarp();
+}
+
 /** Lists of a worker, and what a fill needs beside them. */
 struct xc_triples {
   xc_triple_lists lists;

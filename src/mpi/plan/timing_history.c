@@ -5,11 +5,10 @@
 #include <math.h>
 #include <string.h>
 
-static const double KEEP = 0.5;       /* weight of what was known before */
-static const double SUDDEN = 2;       /* less by this factor replaces what was known; a unit's
+static const double KEEP = 0.5; /* weight of what was known before */
+static const double SUDDEN = 2; /* less by this factor replaces what was known; a unit's
                                          first time on a rank counts for no more than so many times
                                          what was expected */
-static const double MOST_FIRST = 1e3; /* a first run is no more times longer than this */
 static const double LONGEST[] = {0, 2, 1.5, 1.25, 1.125, 1}; /* tried until moves pay */
 
 tsl_err tsl_history_open(int64_t n_units, int n_ranks, const tsl_kind_sets *sets,
@@ -47,7 +46,7 @@ void tsl_history_clear(tsl_timing_history *l) {
 
 double tsl_history_first(const tsl_timing_history *l, int kind) {
   if (l->later_sum[kind] <= 0) return 0;
-  return fmin(MOST_FIRST, fmax(1, l->first_sum[kind] / l->later_sum[kind]));
+  return fmax(1, l->first_sum[kind] / l->later_sum[kind]);
 }
 
 double *tsl_history_off(const tsl_timing_history *l, int set, int rank, int kind) {

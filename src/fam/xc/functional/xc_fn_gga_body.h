@@ -104,17 +104,14 @@ TSL_FN XC_PARTICLE XC_(xc_pbe_spins)(const XC_SPINS *s, R sigma) {
                               (R)XC_T2 * r7 / phi2, s->n, sigma);
 }
 
-/** PBE correlation without polarisation: weight times e, v, s to the sums. */
-TSL_FN void XC_(xc_pbe_c_rks)(R weight, XC_DENSITY d, R sigma, XC_RKS *out) {
-  const XC_PARTICLE g = XC_(xc_pbe_alike)(d, sigma);
-  out->e = XC_FMA(weight, d.n * g.e, out->e);
+/** Of a functional of the total density's gradient, weight times e, v, s to the sums. */
+TSL_FN void XC_(xc_particle_rks)(R weight, R n, XC_PARTICLE g, XC_RKS *out) {
+  out->e = XC_FMA(weight, n * g.e, out->e);
   out->v = XC_FMA(weight, g.e + g.n, out->v);
   out->s = XC_FMA(weight, g.s, out->s);
 }
 
-/** PBE correlation, which sees the gradient of the total density. */
-TSL_FN void XC_(xc_pbe_c_uks)(R weight, const XC_SPINS *s, R saa, R sab, R sbb, XC_UKS *out) {
-  const XC_PARTICLE g = XC_(xc_pbe_spins)(s, saa + (R)2 * sab + sbb);
+TSL_FN void XC_(xc_particle_uks)(R weight, const XC_SPINS *s, XC_PARTICLE g, XC_UKS *out) {
   const R v = g.e + g.n;
   out->e = XC_FMA(weight, s->n * g.e, out->e);
   out->a = XC_FMA(weight, XC_FMA(s->m, g.z, v), out->a);
@@ -122,6 +119,18 @@ TSL_FN void XC_(xc_pbe_c_uks)(R weight, const XC_SPINS *s, R saa, R sab, R sbb, 
   out->aa = XC_FMA(weight, g.s, out->aa);
   out->ab = XC_FMA((R)2 * weight, g.s, out->ab);
   out->bb = XC_FMA(weight, g.s, out->bb);
+}
+
+/** PBE correlation without polarisation. */
+TSL_FN void XC_(xc_pbe_c_rks)(R weight, XC_DENSITY d, R sigma, XC_RKS *out) {
+  const XC_PARTICLE g = XC_(xc_pbe_alike)(d, sigma);
+  XC_(xc_particle_rks)(weight, d.n, g, out);
+}
+
+/** PBE correlation, which sees the gradient of the total density. */
+TSL_FN void XC_(xc_pbe_c_uks)(R weight, const XC_SPINS *s, R saa, R sab, R sbb, XC_UKS *out) {
+  const XC_PARTICLE g = XC_(xc_pbe_spins)(s, saa + (R)2 * sab + sbb);
+  XC_(xc_particle_uks)(weight, s, g, out);
 }
 
 /* -------------------------------------------------------- LYP correlation */

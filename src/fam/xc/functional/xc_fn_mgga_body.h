@@ -344,9 +344,7 @@ TSL_FN void XC_(xc_r2scan_c_rks)(R weight, XC_DENSITY d, R sigma, R tau, XC_RKS 
   const XC_SPINS s = {d.n, d.inverse, (R)0, one, one, one, one, one, one, one, one};
   R t;
   const XC_PARTICLE g = XC_(xc_r2scan_particle)(&s, sigma, tau, 0, &t);
-  out->e = XC_FMA(weight, d.n * g.e, out->e);
-  out->v = XC_FMA(weight, g.e + g.n, out->v);
-  out->s = XC_FMA(weight, g.s, out->s);
+  XC_(xc_particle_rks)(weight, d.n, g, out);
   out->t = XC_FMA(weight, t, out->t);
 }
 
@@ -355,13 +353,7 @@ TSL_FN void XC_(xc_r2scan_c_uks)(R weight, const XC_SPINS *s, R saa, R sab, R sb
                                  XC_UKS *out) {
   R t;
   const XC_PARTICLE g = XC_(xc_r2scan_particle)(s, saa + (R)2 * sab + sbb, tau, 1, &t);
-  const R v = g.e + g.n;
-  out->e = XC_FMA(weight, s->n * g.e, out->e);
-  out->a = XC_FMA(weight, XC_FMA(s->m, g.z, v), out->a);
-  out->b = XC_FMA(weight, XC_FMA(-s->p, g.z, v), out->b);
-  out->aa = XC_FMA(weight, g.s, out->aa);
-  out->ab = XC_FMA((R)2 * weight, g.s, out->ab);
-  out->bb = XC_FMA(weight, g.s, out->bb);
+  XC_(xc_particle_uks)(weight, s, g, out);
   out->ta = XC_FMA(weight, t, out->ta);
   out->tb = XC_FMA(weight, t, out->tb);
 }

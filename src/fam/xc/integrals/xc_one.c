@@ -167,6 +167,13 @@ static double attraction_element(const xc_primitives *q, const void *state, int 
   return c->factor * value;
 }
 
+static void do_cloud(const xc_basis *basis, int64_t lo, int64_t hi, cloud *c,
+                     bool (*prepare)(const xc_primitives *q, void *state), double *matrix) {
+  double *const list[1] = {matrix};
+  const task what = {attraction_element, prepare, c, 1, 0, list};
+  do_batch(basis, lo, hi, &what);
+}
+
 /* False when the pair overlaps too little to feel any charge. */
 static bool prepare_attraction(const xc_primitives *q, void *state) {
   cloud *c = state;
@@ -178,9 +185,7 @@ static bool prepare_attraction(const xc_primitives *q, void *state) {
 void xc_attraction(const xc_basis *basis, const xc_charge *charges, int64_t n, int64_t lo,
                    int64_t hi, double *attraction) {
   cloud c = {.charges = charges, .n = n};
-  double *const matrix[1] = {attraction};
-  const task what = {attraction_element, prepare_attraction, &c, 1, 0, matrix};
-  do_batch(basis, lo, hi, &what);
+  do_cloud(basis, lo, hi, &c, prepare_attraction, attraction);
 }
 
 /* ---------------------------------------------- effective core potentials */
@@ -202,9 +207,7 @@ static bool prepare_local(const xc_primitives *q, void *state) {
 void xc_ecp_local(const xc_basis *basis, const xc_ecp_centre *centres, int64_t n, int64_t lo,
                   int64_t hi, double *matrix) {
   cloud c = {.centres = centres, .n = n};
-  double *const list[1] = {matrix};
-  const task what = {attraction_element, prepare_local, &c, 1, 0, list};
-  do_batch(basis, lo, hi, &what);
+  do_cloud(basis, lo, hi, &c, prepare_local, matrix);
 }
 
 void xc_nuclei(const xc_molecule *molecule, xc_charge *charges) {
