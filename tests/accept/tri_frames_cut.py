@@ -161,21 +161,26 @@ def netcdf_case():
 
 
 def gro_case():
-    """What is there of the last line, the cell, is no cell; of a file that lacks more nothing is read."""
+    """Wherever the last frame is cut, the others are kept; a cell without the end of its line is one."""
     data = write("a.gro", 30)
     all_counts = result("a.gro")[0]["counts_frames"]
+    begin = len(data) // FRAMES * (FRAMES - 1)
+    check(begin * FRAMES == len(data) * (FRAMES - 1), "frames of unequal sizes")
     line = len(data) - data.rstrip().rfind(b"\n") - 1  # and its end
     for less in (2, 4, 8, line - 14, line - 1, line):
         named("a.gro", data[:-less], f"{less} bytes less")
-    kept("a.gro", data[:-9], all_counts)
+    head = data.index(b"\n", data.index(b"\n", begin) + 1) + 1
+    for cut, words in ((len(data) - line - 1, "29 of 30 atoms"), (len(data) - 9 * line, " of 30 atoms"), (head, "0 of 30 atoms"),
+                       (head - 1, "its head"), (begin + 1, "its head")):
+        named("a.gro", data[:cut], f"{cut - begin} bytes")
+        check(words in plan("a.gro")[1], f"{cut - begin} bytes: {plan('a.gro')[1][-300:]}")
+    for cut in (len(data) - 9, head + 100, head - 1):
+        kept("a.gro", data[:cut], all_counts)
     whole("a.gro", data[:-1], "no end of the last line")
+    whole("a.gro", data + b"\n", "an empty line")
     one = data[:len(data) // FRAMES]
-    whole_frame, _ = one.rsplit(b"\n", 1) if one[-1:] != b"\n" else (one[:-1], b"")
-    alone("a.gro", whole_frame[:-3], "one frame")
-    for less in (line + 1, line + 20, line + 60):
-        put("a.gro", data[:-less])
-        status, said = plan("a.gro")
-        check(status == 2 and "a.gro" in said and "chemfiles: not enough lines" in said, f"{less}: {said[-400:]}")
+    for cut in (len(one) - 4, head - begin + 100, head - begin - 1):
+        alone("a.gro", one[:cut], f"{cut} bytes of one frame")
 
 
 def dump_text(n, columns="id type x y z", cell="pp pp pp", line_end="\n"):
@@ -224,11 +229,11 @@ def dump_long_case():
     check("59999 of 60000 atoms" in plan("long.lammpstrj", range=[0, 1])[1], "other atoms")
 
 
-def dump_ranks_case():
+def ranks_case(name):
     """Frames before a broken one are shared by ranks and threads."""
-    text, _ = dump_text(60)
-    put("r.lammpstrj", text[:-40].encode())
-    tree = deck("r.lammpstrj")
+    data = write(name, 60) if name.endswith(".gro") else dump_text(60)[0].encode()
+    put(name, data[:-400])
+    tree = deck(name)
     tree["run"].update({"threads": 2, "ranks": "all"})
     found = []
     for ranks in (1, 2, 3):
@@ -361,7 +366,8 @@ suite.case("GRO", gro_case)
 suite.case("LAMMPS dump", dump_case, 30, "\n")
 suite.case("LAMMPS dump, lines of Windows", dump_case, 7, "\r\n")
 suite.case("LAMMPS dump, a long frame", dump_long_case)
-suite.case("LAMMPS dump, ranks", dump_ranks_case)
+suite.case("LAMMPS dump, ranks", ranks_case, "r.lammpstrj")
+suite.case("GRO, ranks", ranks_case, "r.gro")
 for shape in (("<", False, True, 0), (">", False, True, 0), ("<", False, False, 0), ("<", True, True, 0),
               (">", True, False, 0), ("<", False, True, 7), (">", False, False, 7)):
     suite.case(f"DCD {shape}", dcd_case, *shape)

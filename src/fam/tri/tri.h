@@ -145,6 +145,7 @@ typedef struct tri_params {
 
   int64_t frames;        /**< > 0: of a trajectory, n atoms each; fields and units: tri_frames.h */
   int32_t frames_format; /**< trajectory_format */
+  int64_t frames_bytes;  /**< of the file that are read; 0: all */
   int32_t frames_boxed;  /**< 1: frames have cells */
   int64_t frames_pairs;  /**< > 0: pairs of a list, TRI_FRAMES_LIST, instead of all */
   int32_t frames_weighted; /**< 1: classes are the atoms of a kind that have one weight */

@@ -134,6 +134,7 @@ static tsl_err set_params(const tsl_deck *deck, const tri_deck *s, const traject
   p->d = p->d_read = 3;
   p->frames = t->n;
   p->frames_format = t->format;
+  p->frames_bytes = t->bytes;
   p->frames_boxed = t->cells[0].given;
   for (uint64_t k = 0; k < s->box.n; k++) p->box[k] = s->box.values[k];
   TSL_TRY(check_cells(deck, t));
@@ -257,7 +258,8 @@ tsl_err tri_frames_slot_create(const tsl_problem *problem, tri_frames_slot *slot
   tsl_err err = TSL_OK;
   const tri_params *p = tri_params_of(problem);
   *slot = (tri_frames_slot){.reader = NULL};
-  TSL_TRY(trajectory_open(problem->fields[TRI_FRAMES_PATH].data, p->frames_format, &slot->reader));
+  TSL_TRY(trajectory_open(problem->fields[TRI_FRAMES_PATH].data, p->frames_format, p->frames_bytes,
+                          &slot->reader));
   TSL_TRY(trajectory_frame_create(p->n, p->frames_named != 0, &slot->read));
   TSL_TRY(tri_frame_create(p->n, &slot->frame));
 done:

@@ -6,15 +6,14 @@
 #include <stdio.h>
 #include <string.h>
 
-/** Names of the atoms of a file's first frame. @param[out] names  [n], tsl_free() frees */
-static tsl_err read_names(const char *path, int32_t format, const trajectory_place *place,
-                          int64_t n, trajectory_name **names) {
+/** Names of the atoms of a file's first frame. @param[out] names  [n_atoms], tsl_free() frees */
+static tsl_err read_names(const char *path, const trajectory *t, trajectory_name **names) {
   tsl_err err = TSL_OK;
   trajectory_reader *reader = NULL;
   trajectory_frame frame = {.n = 0};
-  TSL_TRY(trajectory_open(path, format, &reader));
-  TSL_TRY(trajectory_frame_create(n, true, &frame));
-  TSL_TRY(trajectory_read(reader, place, &frame));
+  TSL_TRY(trajectory_open(path, t->format, t->bytes, &reader));
+  TSL_TRY(trajectory_frame_create(t->n_atoms, true, &frame));
+  TSL_TRY(trajectory_read(reader, &t->places[0], &frame));
   *names = frame.names;
   frame.names = NULL;
 done:
@@ -41,7 +40,7 @@ static tsl_err read_other(const char *path, int64_t n, tri_marks *marks) {
   if (t.n_atoms != n)
     TSL_FAIL(TSL_ERR_INPUT, "%s: %lld atoms, the frames have %lld", path, (long long)t.n_atoms,
              (long long)n);
-  TSL_TRY(read_names(path, t.format, &t.places[0], n, &names));
+  TSL_TRY(read_names(path, &t, &names));
   TSL_TRY(tri_marks_name(n, (const tri_kind_name *)names, marks));
 done:
   tsl_free(names);
@@ -70,7 +69,7 @@ static tsl_err read_own(tri_frames_input *in) {
   tsl_err err = TSL_OK;
   const trajectory *t = &in->t;
   _Static_assert(sizeof(trajectory_name) == sizeof(tri_kind_name), "one is the other");
-  TSL_TRY(read_names(in->path, t->format, &t->places[0], t->n_atoms, &in->names));
+  TSL_TRY(read_names(in->path, t, &in->names));
   TSL_TRY(tri_marks_name(t->n_atoms, (const tri_kind_name *)in->names, &in->marks));
 done:
   return err;

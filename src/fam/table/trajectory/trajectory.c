@@ -53,12 +53,13 @@ void trajectory_frame_clear(trajectory_frame *frame) {
   *frame = (trajectory_frame){.n = 0};
 }
 
-tsl_err trajectory_open(const char *path, int32_t format, trajectory_reader **reader) {
+tsl_err trajectory_open(const char *path, int32_t format, int64_t bytes,
+                        trajectory_reader **reader) {
   tsl_err err = TSL_OK;
   TSL_TRY(tsl_alloc(1, sizeof **reader, "a reader of frames", (void **)reader));
   (*reader)->format = format;
   TSL_TRY(format == TRAJECTORY_XYZ ? trajectory_xyz_open(path, &(*reader)->state)
-                                   : trajectory_library_open(path, &(*reader)->state));
+                                   : trajectory_library_open(path, bytes, &(*reader)->state));
 done:
   if (err != TSL_OK) trajectory_close(reader);
   return err;

@@ -37,6 +37,7 @@ typedef struct trajectory_cell {
 typedef struct trajectory {
   int32_t format; /**< trajectory_format */
   int64_t n, n_atoms;
+  int64_t bytes; /**< of the file that are read, before a last frame that is cut off; 0: all */
   trajectory_place *places;   /**< [n] */
   trajectory_cell *cells;     /**< [n_cells] of the first frames */
   int64_t n_cells;            /**< XYZ: n; else 1, as others are known only when they are read */
@@ -75,8 +76,9 @@ tsl_err trajectory_choose(const char *which, trajectory *t);
 tsl_err trajectory_frame_create(int64_t n, bool names, trajectory_frame *frame);
 void trajectory_frame_clear(trajectory_frame *frame);
 
-/** @param[in] format  as from the scan */
-tsl_err trajectory_open(const char *path, int32_t format, trajectory_reader **reader);
+/** @param[in] format,bytes  as from the scan */
+tsl_err trajectory_open(const char *path, int32_t format, int64_t bytes,
+                        trajectory_reader **reader);
 /** NULL accepted, sets NULL. */
 void trajectory_close(trajectory_reader **reader);
 
@@ -110,8 +112,7 @@ typedef struct trajectory_end {
   int64_t announced;         /**< DCD: frames, by the header; else 0 */
   int64_t atoms;             /**< PDB: of a frame after the last END; -1: there is none */
   bool ended;                /**< PDB: an END is there */
-  bool in_last;              /**< GRO: `cut` is of the library's last frame */
-  int64_t keep;              /**< LAMMPS: bytes before the frame of `cut`, else 0 */
+  int64_t keep;              /**< LAMMPS, GRO: bytes before the frame of `cut`, else 0 */
 } trajectory_end;
 
 /**
@@ -122,7 +123,8 @@ typedef struct trajectory_end {
 tsl_err trajectory_end_find(const char *path, trajectory_end *end);
 
 tsl_err trajectory_library_scan(const char *path, trajectory *t);
-tsl_err trajectory_library_open(const char *path, void **state);
+/** @param[in] bytes  that the library sees; 0: all */
+tsl_err trajectory_library_open(const char *path, int64_t bytes, void **state);
 void trajectory_library_close(void *state);
 tsl_err trajectory_library_read(void *state, const trajectory_place *place,
                                 trajectory_frame *frame);

@@ -332,18 +332,8 @@ static int64_t decimals_of(const char *word, const char *word_end) {
   return point == NULL ? 0 : word_end - point - 1;
 }
 
-/** The last line is the cell: 3 or 9 numbers of as many decimals. The library takes what is there
- *  of it, if anything, and refuses a file that lacks more. */
-static tsl_err find_gro(source *s, trajectory_end *end) {
-  enum { MOST = 512 };
-  tsl_err err = TSL_OK;
-  char text[MOST + 1];
-  int64_t n = s->bytes < MOST ? s->bytes : MOST;
-  TSL_TRY(take(s, s->bytes - n, n, (unsigned char *)text));
-  while (n > 0 && strchr(" \t\r\n", text[n - 1]) != NULL) n--;
-  text[n] = '\0';
-  if (n == 0) goto done;
-  const char *newline = strrchr(text, '\n'), *at = newline == NULL ? text : newline + 1;
+/** Is a line without its end a cell, 3 or 9 numbers of as many decimals? */
+static bool is_cell(const char *at) {
   int64_t words = 0, first = 0, last = 0;
   for (at += strspn(at, " \t\r"); *at != '\0'; at += strspn(at, " \t\r"), words++) {
     const char *stop = at + strcspn(at, " \t\r");
@@ -351,9 +341,71 @@ static tsl_err find_gro(source *s, trajectory_end *end) {
     first = words == 0 ? last : first;
     at = stop;
   }
-  if ((words == 3 || words == 9) && first == last) goto done;
-  end->in_last = true;
-  (void)snprintf(end->cut, sizeof end->cut, "the line of its cell is not all there");
+  return (words == 3 || words == 9) && first == last;
+}
+
+/** Lines of a frame: its title, the number of atoms, a line each, the cell. 0: it is none. */
+static int64_t lines_of_gro(const source *s, const char *text) {
+  const char *number = next_line(text);
+  char *stop = NULL;
+  const long long atoms = number == NULL ? -1 : strtoll(number, &stop, 10);
+  return atoms < 0 || stop == number || atoms > s->bytes ? 0 : atoms + 3;
+}
+
+/** Where the frame after the last whole one of `each` lines begins, and the lines of it that are
+ *  there with their ends. */
+static tsl_err count_frames(const source *s, int64_t each, int64_t *begin, int64_t *lines) {
+  enum { PIECE = 1 << 20 };
+  tsl_err err = TSL_OK;
+  char *text = NULL;
+  *begin = *lines = 0;
+  TSL_TRY(tsl_alloc(PIECE, 1, "a part of a file", (void **)&text));
+  for (int64_t at = 0, n; at < s->bytes; at += n) {
+    n = s->bytes - at < PIECE ? s->bytes - at : PIECE;
+    TSL_TRY(take(s, at, n, (unsigned char *)text));
+    for (const char *end = text; (end = memchr(end, '\n', (size_t)(text + n - end))) != NULL;) {
+      end++, ++*lines;
+      if (*lines == each) *begin = at + (end - text), *lines = 0;
+    }
+  }
+done:
+  tsl_free(text);
+  return err;
+}
+
+/** In words, what is there of a frame of `each` lines. */
+static void note_lines(int64_t lines, int64_t each, trajectory_end *end) {
+  if (lines < 2)
+    (void)snprintf(end->cut, sizeof end->cut, "its head is not all there");
+  else if (lines < each - 1)
+    (void)snprintf(end->cut, sizeof end->cut, "%lld of %lld atoms are there", (long long)lines - 2,
+                   (long long)each - 3);
+  else
+    (void)snprintf(end->cut, sizeof end->cut, "the line of its cell is not all there");
+}
+
+/** All frames have as many lines. The library takes what is there of a cell, if anything, and
+ *  refuses a file that lacks more, or has empty lines behind. */
+static tsl_err find_gro(source *s, trajectory_end *end) {
+  enum { HEAD = 1024, MOST = 512 };
+  tsl_err err = TSL_OK;
+  char text[HEAD + 1];
+  int64_t begin = 0, lines = 0, n = s->bytes < HEAD ? s->bytes : HEAD;
+  TSL_TRY(take(s, 0, n, (unsigned char *)text));
+  text[n] = '\0';
+  const int64_t each = lines_of_gro(s, text);
+  if (each == 0) goto done; /* the library says so */
+  TSL_TRY(count_frames(s, each, &begin, &lines));
+  n = s->bytes - begin < MOST ? s->bytes - begin : MOST;
+  TSL_TRY(take(s, s->bytes - n, n, (unsigned char *)text));
+  text[n] = '\0';
+  const char *last = strrchr(text, '\n');
+  const bool blank = s->bytes - begin == n && (int64_t)strspn(text, " \t\r\n") == n;
+  if (lines == each - 1 && is_cell(last == NULL ? text : last + 1)) goto done;
+  end->keep = n > 0 ? begin : 0;
+  if (blank) goto done;
+  if (begin == 0) end->whole = 0;
+  note_lines(lines, each, end);
 done:
   return err;
 }

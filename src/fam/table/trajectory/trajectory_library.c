@@ -122,20 +122,19 @@ void trajectory_library_close(void *state_) {
   TSL_FREE_ALL(s->path, s);
 }
 
-/** Of a LAMMPS dump the library sees what is before a last frame that is cut off: it would refuse
- *  all of the file. */
-static tsl_err open_trajectory(state *s) {
+/** Of a text with a last frame that is cut off the library sees what is before: it would refuse all
+ *  of the file. */
+static tsl_err open_trajectory(state *s, int64_t bytes) {
   tsl_err err = TSL_OK;
-  trajectory_end end = {.keep = 0};
+  const char *const format = tsl_ends_in(s->path, ".gro") ? "GRO" : "LAMMPS";
   FILE *file = NULL;
-  int64_t bytes = 0;
-  TSL_TRY(table_file_open(s->path, &file, &bytes)); /* that it is there, and a regular file */
-  if (tsl_ends_in(s->path, ".lammpstrj")) TSL_TRY(trajectory_end_find(s->path, &end));
-  if (end.keep > 0) {
-    s->mapped = (size_t)end.keep;
+  int64_t all = 0;
+  TSL_TRY(table_file_open(s->path, &file, &all)); /* that it is there, and a regular file */
+  if (bytes > 0) {
+    s->mapped = (size_t)bytes;
     s->map = mmap(NULL, s->mapped, PROT_READ, MAP_PRIVATE, fileno(file), 0);
     if (s->map == MAP_FAILED) TSL_FAIL(TSL_ERR_IO, "%s: it cannot be mapped", s->path);
-    s->trajectory = s->l.trajectory_memory_reader(s->map, (uint64_t)s->mapped, "LAMMPS");
+    s->trajectory = s->l.trajectory_memory_reader(s->map, (uint64_t)s->mapped, format);
   } else {
     s->trajectory = s->l.trajectory_open(s->path, 'r');
   }
@@ -145,7 +144,7 @@ done:
   return err;
 }
 
-tsl_err trajectory_library_open(const char *path, void **out) {
+tsl_err trajectory_library_open(const char *path, int64_t bytes, void **out) {
   tsl_err err = TSL_OK;
   state *s = NULL;
   TSL_TRY(tsl_alloc(1, sizeof *s, "a reader of frames", (void **)&s));
@@ -154,7 +153,7 @@ tsl_err trajectory_library_open(const char *path, void **out) {
   memcpy(s->path, path, strlen(path) + 1);
   TSL_TRY(find_interface(path, &s->l));
   (void)s->l.set_warning_callback(no_warnings);
-  TSL_TRY(open_trajectory(s));
+  TSL_TRY(open_trajectory(s, bytes));
   s->frame = s->l.frame();
   if (s->frame == NULL) TSL_TRY(complain(s, "no memory for a frame"));
 done:
@@ -259,9 +258,7 @@ static tsl_err count_frames(state *s, const trajectory_end *end, trajectory *t) 
   if (n > INT64_MAX / 2 || (int64_t)n < end->whole)
     TSL_FAIL(TSL_ERR_INPUT, "%s: chemfiles finds %llu frames where its bytes are those of %lld",
              s->path, (unsigned long long)n, (long long)end->whole);
-  t->n = end->whole > 0 ? end->whole : (int64_t)n - end->in_last;
-  if (t->n == 0)
-    TSL_FAIL(TSL_ERR_INPUT, "%s: frame 1 is cut off (%s); there is no other", s->path, end->cut);
+  t->n = end->whole > 0 ? end->whole : (int64_t)n;
 done:
   return err;
 }
@@ -294,7 +291,8 @@ tsl_err trajectory_library_scan(const char *path, trajectory *t) {
   TSL_TRY(trajectory_end_find(path, &end));
   if (end.whole == 0 && end.cut[0] != '\0')
     TSL_FAIL(TSL_ERR_INPUT, "%s: frame 1 is cut off (%s); there is no other", path, end.cut);
-  TSL_TRY(trajectory_library_open(path, &memory));
+  t->bytes = end.keep;
+  TSL_TRY(trajectory_library_open(path, t->bytes, &memory));
   s = memory;
   TSL_TRY(count_frames(s, &end, t));
   TSL_TRY(check_last(s, t));
