@@ -160,6 +160,15 @@ def predicted(name, ranks):
     return f"at most {100 * worst:.2g} % off"
 
 
+def predicted_narrow():
+    """A table with fewer columns than ranks: some ranks have none, and what the others compute again is a number."""
+    tree = {"family": "dp", "run": {"device": "cpu", "threads": 1, "ranks": "all"},
+            "dp": {"problem": "lcs", "mode": "recover", "a": {"text": "ACGT"}, "b": {"text": "AC"}}}
+    plan = suite.run(["plan", suite.deck("narrow.yaml", tree)], 3)
+    part = re.search(r"the way back computes about (\S+) of the table again", plan.out)
+    check(plan.status == 0 and part and 0 < float(part[1]) < 1, plan.tail())
+
+
 def predicted_sweep():
     """A knapsack whose decisions do not fit makes them all again; where they fit none."""
     rng, n, room = np.random.default_rng(4), 2000, 2000
@@ -182,6 +191,7 @@ for count, name in enumerate(PROBLEMS):
 for name in [n for n in PROBLEMS if n not in ("local", "overlap", "read")]:
     suite.case(f"cells computed again, {name}", predicted, name, (None, 2, 3))
 suite.case("decisions made again", predicted_sweep)
+suite.case("again, fewer columns than ranks", predicted_narrow)
 suite.case("killed in the walk, global, 1 rank, then 2", killed, "global", None, 2, signal.SIGKILL)
 if not FAST:
     suite.case("stopped in the walk, local, 3 ranks, then 1", killed, "local", 3, None, signal.SIGTERM)

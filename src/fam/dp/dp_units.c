@@ -279,9 +279,9 @@ static tsl_err wave_again(const dp_params *p, const tsl_limits *limits, const sh
     const tsl_unit *u = &units->list[k];
     const double middle = (double)(u->lo[1] + u->hi[1]) / 2;
     const int64_t rank = (int64_t)(middle / (double)p->m * (double)s->ranks);
-    const int64_t band =
+    const int64_t band = /* 0 of a table with fewer columns than ranks: no cells are its */
         dp_space_column(p, s->ranks, rank + 1) - dp_space_column(p, s->ranks, rank);
-    const double part = (double)(u->hi[1] - u->lo[1]) / (double)band;
+    const double part = (double)(u->hi[1] - u->lo[1]) / (double)tsl_max(band, 1);
     again[k] = cells[u->stage * s->ranks + rank] * part / u->count;
   }
 done:
