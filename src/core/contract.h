@@ -58,6 +58,7 @@ typedef struct tsl_limits {
   int64_t target_units; /**< wanted number of units, for balance */
   int32_t n_ranks;      /**< ranks that will share the units */
   bool given;           /**< target_units is the user's own wish */
+  int16_t way;          /**< in which the work was cut (tsl_trial); 0 where there is one */
   double pipeline_fill; /**< WAVE: the largest of the backends; 0: stages may have few rows */
   bool overlap;         /**< WAVE: stages overlap on all devices that have a fill */
   int64_t host_bytes;   /**< least host memory that a rank may use; 0: not known */
@@ -81,6 +82,17 @@ typedef enum tsl_shape {
 /* ---------------------------------------------------------------- problem */
 
 struct tsl_family;
+
+/** Decides between ways to cut the same work by a trial on a device. Root only. */
+typedef struct tsl_trial {
+  /**
+   * The way to take, 0..n-1. Called once in create, if at all. Ways differ in how units of kind 0
+   * are cut, which are the first in the list; results differ by rounding alone.
+   * @param[in] what  what the decision depends on besides the device, as of family.signature
+   */
+  int32_t (*way)(struct tsl_trial *trial, const char *what, int32_t n);
+} tsl_trial;
+
 /** A problem on one rank. On the root made by family.create, elsewhere received from the root. */
 typedef struct tsl_problem {
   const struct tsl_family *family; /**< not owned */
@@ -91,9 +103,10 @@ typedef struct tsl_problem {
   const char *output; /**< root only: name of the output file, set before create; NULL: none */
   const struct tsl_device *devices; /**< root only, in create: [n_devices] of the ranks; or NULL */
   int32_t n_devices;
-  bool shortcut; /**< root only: shortcut comes yet; family.units: lack of room is no error */
-  void *own;     /**< root only, private to the family; freed by family.destroy */
-  void *talk;    /**< root only, set before create: of a served job (service.h); NULL: none */
+  tsl_trial *trial; /**< root only, in create; NULL: nobody decides, and the family does */
+  bool shortcut;    /**< root only: shortcut comes yet; family.units: lack of room is no error */
+  void *own;        /**< root only, private to the family; freed by family.destroy */
+  void *talk;       /**< root only, set before create: of a served job (service.h); NULL: none */
 } tsl_problem;
 
 /** Free params and all field data and zero the struct (root: family.destroy has run before). */

@@ -179,6 +179,14 @@ done:
   return err;
 }
 
+int tsl_files_named(void) {
+  return the_files.n_outputs;
+}
+
+void tsl_files_unname(int n) {
+  if (n < the_files.n_outputs) the_files.n_outputs = n;
+}
+
 tsl_err tsl_files_check(const tsl_deck *deck) {
   tsl_err err = TSL_OK;
   for (int k = 0; k < the_files.n_outputs; k++) {

@@ -53,6 +53,12 @@ tsl_err tsl_files_read(int fd, const char *what);
  */
 tsl_err tsl_files_write(tsl_file_kind kind, const char *key, const char *path);
 
+/** How many files to be written are named. */
+int tsl_files_named(void);
+
+/** Forget those named after the first n: of a problem that is created anew. */
+void tsl_files_unname(int n);
+
 /** Look at all of them again, once all inputs are noted. @param[in] deck  for places in messages */
 tsl_err tsl_files_check(const tsl_deck *deck);
 

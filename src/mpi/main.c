@@ -37,7 +37,7 @@ static const struct {
     {"dp-paper",
      "four dynamic programs by a plain loop, by an equation, by our engine (all devices)",
      tsl_bench_paper},
-    {"share", "best fixed share between cards and sockets, beside the plan (needs ranks)",
+    {"share", "best fixed share between cards and sockets, or card against card (needs ranks)",
      tsl_bench_share},
 };
 enum { N_RANK_BENCHES = sizeof rank_benches / sizeof rank_benches[0] };

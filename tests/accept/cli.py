@@ -376,8 +376,8 @@ def relative_input():
 
 
 # Molecules that take minutes: planned, and water stands for running them.
-LARGE = {os.path.join("xc", f"{name}.yaml") for name in ("beta_carotene", "c60", "iron_porphyrin_co", "taxol",
-                                                         "vitamin_c")}
+LARGE = {os.path.join("xc", f"{name}.yaml") for name in ("beta_carotene", "c60", "haem_proline", "iron_porphyrin_co",
+                                                         "taxol", "vitamin_c")}
 LIGHT = ["-s", "xc.basis=STO-3G", "-s", "xc.grid.preset=coarse"]
 
 

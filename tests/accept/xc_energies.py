@@ -240,6 +240,32 @@ def shipped_case(name, *sets):
     check(run.status == 0 and "VALID" in run.out, run.tail())
 
 
+COVALENT = {"H": 0.31, "C": 0.76, "N": 0.71, "O": 0.66, "Fe": 1.32}  # Angstrom, Cordero et al. 2008
+PROLINE = 39  # its nitrogen is the atom of this number
+
+
+def haem_case():
+    """Iron has six neighbours, proline is whole, L, bound by nitrogen and clear of the rest."""
+    with open(os.path.join(INPUTS, "haem_proline.xyz"), encoding="ascii") as file:
+        lines = [line.split() for line in file.read().splitlines()[2:]]
+    symbols = [line[0] for line in lines]
+    at = np.array([[float(word) for word in line[1:]] for line in lines])
+    apart = np.linalg.norm(at[:, None] - at[None], axis=2)
+    radius = np.array([COVALENT[symbol] for symbol in symbols])
+    bonded = (apart < 1.2 * (radius[:, None] + radius[None])) & (apart > 0)
+    names = ["".join(sorted(symbols[j] for j in np.flatnonzero(row))) for row in bonded]
+    check(names[0] == "CNNNNN" and bonded[0, PROLINE], f"iron: {names[0]}")
+    check(sorted(names[PROLINE:]) == sorted(["CCFeH", "CCHN", *["CCHH"] * 2, "CHHN", "COO", "C", "CH", *"CCCCCCC", "N", "O"]),
+          f"proline: {names[PROLINE:]}")
+    alpha = next(k for k in range(PROLINE, len(symbols)) if names[k] == "CCHN")
+    acid = next(j for j in np.flatnonzero(bonded[alpha]) if names[j] == "COO")
+    beta = next(j for j in np.flatnonzero(bonded[alpha]) if names[j] == "CCHH")
+    side = np.dot(at[acid] - at[alpha], np.cross(at[beta] - at[alpha], at[PROLINE] - at[alpha]))
+    check(side > 0, "proline is D")  # from hydrogen: acid, side chain, nitrogen go clockwise
+    gap = apart[PROLINE + 1:, :PROLINE].min()
+    check(gap > 2.4, f"proline is {gap:.2f} Angstrom from the rest")
+
+
 energies()
 ranks_cases()
 suite.group = None
@@ -254,6 +280,7 @@ for which in LIO_TRUTH:
 for molecule in LIO_CELLS:
     for preset in ("lio2",) if suite.fast else ("lio0", "lio2"):
         suite.case(f"LIO's cells, {molecule}, {preset}", cells_case, molecule, preset)
+suite.case("inputs/xc/haem_proline.xyz", haem_case)
 for shipped in ["water.yaml", "oxygen.yaml", "water_charges.yaml", *([] if suite.fast else ["benzene.yaml"])]:
     suite.case(f"inputs/xc/{shipped}", shipped_case, shipped)
 if not suite.fast:  # minutes each
@@ -261,4 +288,5 @@ if not suite.fast:  # minutes each
         suite.case(f"inputs/xc/{shipped}.yaml, STO-3G", shipped_case, f"{shipped}.yaml", "xc.basis=STO-3G")
     for shipped in ("vitamin_c", "iron_porphyrin_co"):
         suite.case(f"inputs/xc/{shipped}.yaml", shipped_case, f"{shipped}.yaml")
+    suite.case("inputs/xc/haem_proline.yaml, coarse grid", shipped_case, "haem_proline.yaml", "xc.grid.preset=coarse")
 suite.end()

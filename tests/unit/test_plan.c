@@ -482,11 +482,14 @@ static void share_needs_both_sides(void **state) {
 
 static void sides(void **state) {
   static const bool mixed[] = {false, true, true}, none[] = {false, false, false};
+  static const bool cards[] = {true, true, true};
   bool fast[3];
   (void)state;
   tsl_plan_sides(mixed, 3, fast);
   assert_memory_equal(fast, mixed, sizeof fast);
   tsl_plan_sides(none, 3, fast);
+  assert_true(fast[0] && !fast[1] && !fast[2]);
+  tsl_plan_sides(cards, 3, fast);
   assert_true(fast[0] && !fast[1] && !fast[2]);
 }
 

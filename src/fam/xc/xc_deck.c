@@ -95,8 +95,9 @@ static const tsl_key nonlocal_keys[] = {
 static const tsl_key groups_keys[] = {
     {"kind", TSL_KEY_CHOICE, IN(groups, kind), "kd", 0, 0, xc_grouping_words, NULL, 0,
      "kd: median cuts into equal groups; cubes: spheres round nuclei, and cubes."},
-    {"target", TSL_KEY_INT, IN(groups, target), "", 1, 1 << 20, NULL, NULL, 0,
-     "kd: most points of a group; default 512."},
+    {"target", TSL_KEY_INT, IN(groups, target), "", 0, 1 << 20, NULL, NULL, 0,
+     "kd: most points of a group; default 512; 0: the best of 128, 256, .. 2048 by a trial on the "
+     "first card, else on rank 0's socket, kept in the calibration file."},
     {"reach", TSL_KEY_CHOICE, IN(groups, reach), "radius", 0, 0, xc_reach_words, NULL, 0,
      "How far a shell reaches: to its true radius, or by its smallest exponent (not exact)."},
     {"max_exponent", TSL_KEY_REAL, IN(groups, max_exponent), "", 1e-3, 700, NULL, NULL, 0,
@@ -328,6 +329,10 @@ static tsl_err check_use(const tsl_deck *deck, const xc_deck *s) {
     if (uses[k].kind != s->groups.kind && tsl_deck_given(deck, uses[k].path))
       TSL_DECK_FAIL(deck, uses[k].path, "not used by groups of kind %s; remove it",
                     xc_grouping_words[s->groups.kind]);
+  if (s->reproducible && tsl_deck_given(deck, "xc.groups.target") && s->groups.target == 0)
+    TSL_DECK_FAIL(deck, "xc.groups.target",
+                  "0, a trial, is not reproducible: another machine may find another number, which "
+                  "changes the order of sums; name the number, or reproducible: no");
   if (s->groups.reach != XC_REACH_EXPONENT && tsl_deck_given(deck, "xc.groups.max_exponent"))
     TSL_DECK_FAIL(deck, "xc.groups.max_exponent", "used with reach: exponent alone; remove it");
   if (s->coulomb == XC_COULOMB_EXACT && s->fitting != NULL)

@@ -8,6 +8,7 @@
 
 #include "parallel.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -291,6 +292,21 @@ void xc_view_set(const tsl_problem *problem, xc_view *view) {
 
 /* ------------------------------------------------------------------- create */
 
+/** Most points of a group where the deck leaves it to a trial. Molecules of about as many functions
+ *  share it. */
+static void choose_target(const tsl_deck *deck, const tsl_problem *problem, const xc_params *p,
+                          xc_deck *s) {
+  static const int64_t targets[] = {128, 256, 512, 1024, 2048};
+  enum { N = sizeof targets / sizeof *targets };
+  char what[96];
+  if (!tsl_deck_given(deck, "xc.groups.target") || s->groups.target > 0) return;
+  (void)snprintf(what, sizeof what, "target gga%d own%d spins%d mixed%d %s 2^%d functions",
+                 p->functional.gga + p->functional.tau, p->functional.own, p->n_spin, p->mixed,
+                 xc_parallel_words[p->parallel], ilogb((double)p->n));
+  s->groups.target = problem->trial != NULL ? targets[problem->trial->way(problem->trial, what, N)]
+                                            : targets[N / 2];
+}
+
 static tsl_err make_grid(const tsl_deck *deck, const xc_deck *s, xc_own *own, xc_params *p,
                          xc_grid *grid) {
   tsl_err err = TSL_OK;
@@ -357,6 +373,7 @@ static tsl_err xc_create(tsl_deck *deck, tsl_problem *problem) {
   TSL_TRY(xc_load(deck, &s, talk, own, p));
   TSL_TRY(
       xc_cubes_plan(deck, &s.cube, problem, &own->molecule, &own->orbital, p->n_spin, &own->cubes));
+  choose_target(deck, problem, p, &s);
   p->lattice = own->cubes.lattice, p->shares = s.hirshfeld;
   xc_root_algebra(p);
   TSL_TRY(xc_memory_check(deck, problem, xc_deck_kept(&s), s.scf.stability != XC_STABILITY_NONE,

@@ -17,6 +17,8 @@ const tsl_bench tsl_gpu_benches[] = {
      triples_bench_maps},
     {"tri", "all-pairs kernels against their goals and cuBLAS", tri_bench_goals},
     {"fractal", "escape-time images: goals, the seed's table and theory", fractal_bench},
+    {"fractal-share", "one managed image that card and host write: the best fixed share",
+     fractal_bench_share},
     {"fractal-tune", "escape-time images: when warps refill and test", fractal_bench_tune},
 #ifdef TSL_HAVE_XC
     {"xc", "the exchange-correlation matrix on a card: bounds and published figures", xc_bench},

@@ -1,4 +1,4 @@
-/* `tesela bench fractal` and `fractal-tune`: options, the image that is measured, tuning. */
+/* `tesela bench fractal`, `-share` and `-tune`: options, the image that is measured, tuning. */
 #include "fractal_bench.cuh"
 
 #include <string.h>
@@ -148,12 +148,16 @@ static void fractal_bench_print_help(const char *name) {
        "Escape-time images in fp64 on card 0, best of R. fractal: rates with their goals, the "
        "seed's\n"
        "table (memory, threads, sums; published figures of a GTX 1660 Ti beside), its program in\n"
-       "this run, and its line of theory. fractal-tune: how many lanes a warp lets wait, and how "
-       "long\n"
-       "it goes without test.\n"
+       "this run, and its line of theory. fractal-share: one managed image by the seed's formula; "
+       "the\n"
+       "card writes a fixed share of its rows, or of its columns, the host's threads the rest at "
+       "the\n"
+       "same time; the best share by bisection, beside each alone. fractal-tune: how many lanes a "
+       "warp\n"
+       "lets wait, and how long it goes without test.\n"
        "  --quick     small images\n"
        "  --repeat R  timed repetitions [3]\n"
-       "  --n LIST    resolutions of the table [1024,2048,4096,8192,10240]; the largest is tuned\n"
+       "  --n LIST    resolutions [1024,2048,4096,8192,10240]; the largest is tuned\n"
        "  --csv FILE  also write the lines as CSV");
 }
 
@@ -185,6 +189,20 @@ tsl_err fractal_bench(int argc, char **argv) {
   if (o.help) goto done;
   TSL_TRY(fractal_bench_goals(&o));
   TSL_TRY(fractal_bench_table(&o));
+done:
+  return tri_bench_finish(&o, err);
+}
+
+tsl_err fractal_bench_share(int argc, char **argv) {
+  enum { MAXITER = 1000 };
+  tsl_err err = TSL_OK;
+  tri_bench_options o = {};
+  TSL_TRY(
+      fractal_bench_begin(argc, argv, "resolution,cut,what,share,card_ms,host_ms,wall_ms\n", &o));
+  if (o.help) goto done;
+  printf("%6s  %-8s %-18s %7s %11s %11s %11s\n", "N", "cut by", "", "share", "card ms", "host ms",
+         "wall ms");
+  for (int k = 0; k < o.n_n; k++) TSL_TRY(fractal_share_measure(&o, o.n[k], MAXITER));
 done:
   return tri_bench_finish(&o, err);
 }

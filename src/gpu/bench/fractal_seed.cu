@@ -6,29 +6,17 @@
 
 enum { SIDE = 16, LINE = 128 };
 
-static __device__ __forceinline__ double escape(double x, double y, int maxiter) {
-  double u = 0, v = 0;
-  int k = 1;
-  while (k < maxiter && u * u + v * v < 4) {
-    const double old = u;
-    u = u * u - v * v + x;
-    v = 2 * old * v + y;
-    k++;
-  }
-  return k >= maxiter ? 0 : k;
-}
-
 static __global__ void seed_2d_kernel(const double *x, const double *y, int n, int maxiter,
                                       double *image) {
   const int i = (int)(blockIdx.x * SIDE + threadIdx.x), j = (int)(blockIdx.y * SIDE + threadIdx.y);
-  if (i < n && j < n) image[(int64_t)j * n + i] = escape(x[i], y[j], maxiter);
+  if (i < n && j < n) image[(int64_t)j * n + i] = fractal_seed_escape(x[i], y[j], maxiter);
 }
 
 static __global__ void seed_1d_kernel(const double *x, const double *y, int n, int maxiter,
                                       double *image) {
   const int i = (int)(blockIdx.x * LINE + threadIdx.x);
   if (i >= n) return;
-  for (int j = 0; j < n; j++) image[(int64_t)j * n + i] = escape(x[i], y[j], maxiter);
+  for (int j = 0; j < n; j++) image[(int64_t)j * n + i] = fractal_seed_escape(x[i], y[j], maxiter);
 }
 
 static __global__ void seed_binarise_kernel(const double *image, int64_t count, double mean,

@@ -6,6 +6,7 @@
 #include "new_file.h"
 #include "phase_run.h"
 #include "stages.h"
+#include "trial.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -15,9 +16,13 @@
 static const char help_text[] =
     "usage: mpirun -n RANKS tesela bench share DECK [options]\n"
     "\n"
-    "Cards take a fixed share of the domain, sockets the rest (without cards: rank 0 against the\n"
-    "others). Finds the best share by bisection and prints it beside the deck's own plan and each\n"
-    "side alone. Nothing is written but the CSV file.\n"
+    "Cards take a fixed share of the domain, sockets the rest; where all ranks are on cards or "
+    "all\n"
+    "on sockets, rank 0 a share and the others the rest: card against card. Finds the best share "
+    "by\n"
+    "bisection, prints it beside the deck's own plan and each side alone, and says how many times "
+    "as\n"
+    "fast one side alone is as the other. Nothing is written but the CSV file.\n"
     "\n"
     "  --tolerance T        stop when the sides' times or the share differ by less, 0.0001 to 0.5\n"
     "                       (standard 0.01)\n"
@@ -48,8 +53,8 @@ typedef struct bench {
   tsl_session session;
   tsl_options options;
   ask ask;
-  bool *fast; /* [size] */
-  bool cards;
+  bool *fast;     /* [size] */
+  bool mixed;     /* cards and sockets */
   int32_t plan;   /* of the deck */
   double dynamic; /* of the deck */
   row rows[MOST_ROWS];
@@ -111,16 +116,8 @@ done:
 
 static tsl_err check_sides(const bench *b) {
   tsl_err err = TSL_OK;
-  const tsl_session *s = &b->session;
-  int n_fast = 0;
-  for (int r = 0; r < s->size; r++) n_fast += b->fast[r];
-  if (s->size == 1)
+  if (b->session.size == 1)
     TSL_FAIL(TSL_ERR_USAGE, "bench share needs ranks on both sides: mpirun -n 2 or more");
-  if (n_fast == s->size)
-    TSL_FAIL(TSL_ERR_INPUT,
-             "all %d ranks are on cards; start one more rank for a socket, or set "
-             "run.device, such as gpu0,cpu",
-             s->size);
 done:
   return err;
 }
@@ -141,9 +138,11 @@ static tsl_err open_session(MPI_Comm comm, bench *b) {
   b->options.quiet = true; /* no progress lines among the rows */
   TSL_COLLECTIVE_TRY(s->comm, tsl_alloc(s->size, sizeof *b->fast, "sides", (void **)&b->fast));
   tsl_session_sides(s, b->fast);
-  for (int r = 0; r < s->size; r++) b->cards = b->cards || s->placements[r].device.kind == TSL_GPU;
+  for (int r = 1; r < s->size; r++)
+    b->mixed = b->mixed || s->placements[r].device.kind != s->placements[0].device.kind;
   TSL_COLLECTIVE_TRY(s->comm, check_sides(b));
   TSL_TRY(tsl_session_problem(s));
+  TSL_TRY(tsl_session_try_ways(s));
   TSL_TRY(tsl_session_worker(s));
   TSL_TRY(tsl_session_plan(s));
 done:
@@ -248,8 +247,8 @@ done:
 static tsl_err all_rows(bench *b) {
   tsl_err err = TSL_OK;
   row best = {.share = 0}, again, own, fast, slow;
-  const char *const fast_name = b->cards ? "cards" : "rank 0";
-  const char *const slow_name = b->cards ? "sockets" : "others";
+  const char *const fast_name = b->mixed ? "cards" : "rank 0";
+  const char *const slow_name = b->mixed ? "sockets" : "others";
   const bool talk = b->session.rank == 0;
   char label[24];
   TSL_TRY(warm_up(b));
@@ -257,8 +256,8 @@ static tsl_err all_rows(bench *b) {
     printf("\n%lld units; best of %lld; %s: share of the domain given to %s, %% of the items it "
            "did\n  %-22s %8s %8s %11s %11s %11s %7s\n",
            (long long)b->session.units.n, (long long)b->ask.repeats, "share", fast_name, "plan",
-           "share", "items %", b->cards ? "cards s" : "rank 0 s",
-           b->cards ? "sockets s" : "others s", "wall s", "idle %");
+           "share", "items %", b->mixed ? "cards s" : "rank 0 s",
+           b->mixed ? "sockets s" : "others s", "wall s", "idle %");
   TSL_TRY(bisect(b, &best));
   TSL_TRY(measure_share(b, "best share again", best.share, &again));
   TSL_TRY(measure_own(b, &own));
@@ -272,6 +271,9 @@ static tsl_err all_rows(bench *b) {
            "faster than %s alone, %.1f %% above the ideal\n",
            best.share, best.wall, own.plan, own.wall, best.wall / own.wall, fast.wall / own.wall,
            fast_name, own.ideal > 0 ? 100 * (own.wall / own.ideal - 1) : 0);
+  if (talk)
+    printf("%s alone %.5g s, %s alone %.5g s: %s %.3f times as fast\n", fast_name, fast.wall,
+           slow_name, slow.wall, fast_name, slow.wall / fast.wall);
 done:
   return err;
 }

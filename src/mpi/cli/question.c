@@ -4,6 +4,7 @@
 #include "collective_error.h"
 #include "phases.h"
 #include "service.h"
+#include "trial.h"
 
 static tsl_err open_talk(tsl_session *s, const tsl_serving *how) {
   tsl_err err = TSL_OK;
@@ -50,6 +51,7 @@ done:
 tsl_err tsl_question_compute(tsl_session *s, tsl_record *record) {
   tsl_err err = TSL_OK;
   TSL_TRY(tsl_session_problem(s));
+  TSL_TRY(tsl_session_try_ways(s));
   TSL_TRY(tsl_session_worker(s));
   TSL_TRY(tsl_session_plan(s));
   TSL_TRY(tsl_phases_run(s, NULL, record));

@@ -12,6 +12,7 @@
 #include "question.h"
 #include "report.h"
 #include "series.h"
+#include "trial.h"
 #include "whatif.h"
 #include "worker_notes.h"
 
@@ -147,6 +148,7 @@ static tsl_err run_session(tsl_session *s, tsl_options *options, tsl_out **out,
   TSL_TRY(tsl_session_machine(s));
   if (talk) tsl_report_head(s, stdout), tsl_machine_print(s->placements, s->size, stdout);
   TSL_TRY(tsl_session_problem(s));
+  TSL_TRY(tsl_session_try_ways(s));
   TSL_TRY(tsl_checkpoints_ready(s));
   TSL_TRY(tsl_stage_end(s, TSL_STAGE_CHECKPOINT));
   TSL_TRY(tsl_session_worker(s));
@@ -235,6 +237,7 @@ tsl_err tsl_plan_only(MPI_Comm comm, int argc, char **argv) {
     tsl_machine_print(session.placements, session.size, stdout);
   }
   TSL_TRY(tsl_session_problem(&session));
+  TSL_TRY(tsl_session_try_ways(&session));
   TSL_TRY(plan_checkpoints(&session));
   TSL_TRY(tsl_session_worker(&session));
   TSL_TRY(tsl_session_plan(&session));
@@ -271,6 +274,7 @@ tsl_err tsl_calibrate_only(MPI_Comm comm, int argc, char **argv) {
   session.run.calibrate = TSL_CALIBRATE_ALWAYS;
   TSL_TRY(tsl_session_machine(&session));
   TSL_TRY(tsl_session_problem(&session));
+  TSL_TRY(tsl_session_try_ways(&session));
   TSL_TRY(tsl_session_worker(&session));
   TSL_TRY(tsl_session_plan(&session));
   if (session.rank == 0) print_speeds(&session);

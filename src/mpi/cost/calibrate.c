@@ -46,29 +46,39 @@ static void add_lanes(const tsl_unit *units, int64_t n_units, int n_ranks, char 
   (void)snprintf(key + used, TSL_COST_KEY - used, "|%lld lanes", (long long)(lanes / n_ranks));
 }
 
-/* What a measurement holds for; commas for blanks so that it is one word of the file. */
-static void make_key(const tsl_executor *executor, const tsl_unit *units, int64_t n_units,
-                     int n_ranks, char key[TSL_COST_KEY]) {
-  const tsl_placement *placement = executor->placement;
+/* A device and what it computes. */
+static void device_key(const tsl_placement *placement, const tsl_family *family, const char *what,
+                       char key[TSL_COST_KEY]) {
   const char *slow = getenv("TSL_TEST_SLOW"); /* test_delay.h */
-  char what[96] = "";
   struct stat binary = {0};
   (void)stat("/proc/self/exe", &binary);
-  if (executor->problem->family->signature != NULL)
-    executor->problem->family->signature(executor->problem, what);
   (void)snprintf(key, TSL_COST_KEY, "%s|%s|%s|%s|%d threads|%d ranks|%s|%s|%lld.%lld",
                  placement->device.kind == TSL_GPU ? "" : placement->host, placement->device.name,
                  placement->device.id, placement->device.driver, placement->threads,
-                 placement->local_size, executor->problem->family->name, what,
-                 (long long)binary.st_mtime, (long long)binary.st_size);
+                 placement->local_size, family->name, what, (long long)binary.st_mtime,
+                 (long long)binary.st_size);
   if (slow != NULL)
     (void)snprintf(key + strlen(key), TSL_COST_KEY - strlen(key), "|slow,%s,%d", slow,
                    placement->rank);
+}
+
+/* One word of the file. */
+static void join_words(char key[TSL_COST_KEY]) {
+  for (char *p = key; *p != '\0'; p++)
+    if (*p == ' ' || *p == '\n') *p = ',';
+}
+
+/* What a measurement holds for. */
+static void make_key(const tsl_executor *executor, const tsl_unit *units, int64_t n_units,
+                     int n_ranks, char key[TSL_COST_KEY]) {
+  const tsl_family *family = executor->problem->family;
+  char what[96] = "";
+  if (family->signature != NULL) family->signature(executor->problem, what);
+  device_key(executor->placement, family, what, key);
   add_sizes(executor, units, n_units, key);
   if (tsl_measure_has_strips(executor->problem, units, n_units))
     add_lanes(units, n_units, n_ranks, key);
-  for (char *p = key; *p != '\0'; p++)
-    if (*p == ' ' || *p == '\n') *p = ',';
+  join_words(key);
 }
 
 /* ---- the file: lines "hash kind c0 c1 c2 c3 +setup key"; others are of no use and no error */
@@ -107,20 +117,20 @@ static bool parse_line(const char *line, uint64_t *hash, int *kind, double c[TSL
                        double *setup) {
   return sscanf(line, "%" SCNx64 " %d %lf %lf %lf %lf +%lf", hash, kind, &c[0], &c[1], &c[2], &c[3],
                 setup) == 7 &&
-         *kind >= TSL_BETWEEN && *kind < TSL_MAX_KINDS && tsl_calibration_makes_sense(c, *setup);
+         *kind >= TSL_WAY && *kind < TSL_MAX_KINDS && tsl_calibration_makes_sense(c, *setup);
 }
 
-/* s of rank 0 between phases, 0: not known. */
-static double look_up_between(const char *path, uint64_t hash) {
+/* What lines of TSL_BETWEEN or TSL_WAY hold; -1: not known. */
+static double look_up_one(const char *path, uint64_t hash, int wanted) {
   FILE *file = tsl_calibration_open(path);
   char line[LINE];
-  double found = 0;
-  if (file == NULL) return 0;
+  double found = -1;
+  if (file == NULL) return found;
   while (fgets(line, sizeof line, file) != NULL) {
     uint64_t of_line;
     int kind;
     double c[TSL_N_COEFFICIENTS], setup;
-    if (parse_line(line, &of_line, &kind, c, &setup) && of_line == hash && kind == TSL_BETWEEN)
+    if (parse_line(line, &of_line, &kind, c, &setup) && of_line == hash && kind == wanted)
       found = c[0];
   }
   fclose(file);
@@ -207,12 +217,38 @@ tsl_err tsl_calibration_between(const tsl_run_settings *settings, const tsl_cost
   FILE *file = NULL;
   if (cost->keys == NULL || seconds <= 0) return TSL_OK;
   TSL_TRY(tsl_calibration_path(settings, path, sizeof path));
-  if (fabs(look_up_between(path, fnv1a(cost->keys)) / seconds - 1) <= TSL_NOISE) return TSL_OK;
+  if (fabs(look_up_one(path, fnv1a(cost->keys), TSL_BETWEEN) / seconds - 1) <= TSL_NOISE)
+    return TSL_OK;
   file = tsl_calibration_append(path);
   if (file != NULL) put_line(file, cost->keys, TSL_BETWEEN, c, 0);
 done:
   if (file != NULL) (void)fclose(file);
   return err;
+}
+
+int32_t tsl_calibration_way(const tsl_run_settings *settings, const tsl_placement *device,
+                            const tsl_family *family, const char *what) {
+  char path[1024], key[TSL_COST_KEY];
+  if (settings->calibrate == TSL_CALIBRATE_ALWAYS ||
+      tsl_calibration_path(settings, path, sizeof path) != TSL_OK)
+    return -1;
+  device_key(device, family, what, key);
+  join_words(key);
+  return (int32_t)fmin(INT16_MAX, look_up_one(path, fnv1a(key), TSL_WAY));
+}
+
+void tsl_calibration_keep_way(const tsl_run_settings *settings, const tsl_placement *device,
+                              const tsl_family *family, const char *what, int32_t way) {
+  const double c[TSL_N_COEFFICIENTS] = {way};
+  char path[1024], key[TSL_COST_KEY];
+  FILE *file = NULL;
+  if (tsl_calibration_path(settings, path, sizeof path) == TSL_OK)
+    file = tsl_calibration_append(path);
+  if (file == NULL) return;
+  device_key(device, family, what, key);
+  join_words(key);
+  put_line(file, key, TSL_WAY, c, 0);
+  (void)fclose(file);
 }
 
 /* A home that cannot be written is no error. */

@@ -47,8 +47,16 @@ FILE *tsl_calibration_append(const char *path);
 /** Add the coefficients of a kind; of lines with the same key and kind the last one holds. */
 void tsl_calibration_put(FILE *file, const char *key, int kind, const tsl_speed *speed);
 
-/** Lines of this kind hold what rank 0 does between phases. */
-enum { TSL_BETWEEN = -1 };
+/** Lines of these kinds hold what rank 0 does between phases, and a way (tsl_trial). */
+enum { TSL_BETWEEN = -1, TSL_WAY = -2 };
+
+/** Root. The way that a trial on this device has found; -1: not known, or to be found anew. */
+int32_t tsl_calibration_way(const tsl_run_settings *settings, const tsl_placement *device,
+                            const tsl_family *family, const char *what);
+
+/** Root. Keep it; a file that cannot be written is told. */
+void tsl_calibration_keep_way(const tsl_run_settings *settings, const tsl_placement *device,
+                              const tsl_family *family, const char *what, int32_t way);
 
 /**
  * Root, not collective. Keep what rank 0 did between the phases of a finished run, under rank 0's

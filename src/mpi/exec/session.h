@@ -33,8 +33,12 @@ typedef struct tsl_session {
   double first;               /**< root, s predicted of the first phase; 0: as of others */
   tsl_kind_sets sets;         /**< kinds of units that are active together */
   tsl_timing_history learned; /**< root, once a second phase follows */
-  tsl_limits limits;          /**< root: the units were cut by */
-  bool limited;               /**< limits are those of a checkpoint */
+  char ways_of[96];    /**< root: what the ways to cut the work are of (trial.h); empty: no ways */
+  int32_t n_ways, way; /**< root: their number, and the one taken */
+  bool way_open;       /**< root: a trial has yet to decide */
+  int n_files;         /**< root: files that were named before the problem's */
+  tsl_limits limits;   /**< root: the units were cut by */
+  bool limited;        /**< limits are those of a checkpoint */
   struct tsl_checkpoint_manager
       *checkpoints; /**< checkpoints (checkpoint_manager.h); NULL: none are written or read */
   const uint8_t *finished; /**< [n_units] units that a restart finds done; NULL: none */

@@ -112,9 +112,10 @@ done:
 }
 
 void tsl_plan_sides(const bool *on_card, int n_ranks, bool *fast) {
-  bool any = false;
-  for (int r = 0; r < n_ranks; r++) any = any || on_card[r];
-  for (int r = 0; r < n_ranks; r++) fast[r] = any ? on_card[r] : r == 0;
+  int cards = 0;
+  for (int r = 0; r < n_ranks; r++) cards += on_card[r];
+  const bool mixed = cards > 0 && cards < n_ranks;
+  for (int r = 0; r < n_ranks; r++) fast[r] = mixed ? on_card[r] : r == 0;
 }
 
 /* ---- search of the smallest capacity that a packing accepts */

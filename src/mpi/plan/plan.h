@@ -58,7 +58,7 @@ tsl_err tsl_plan_assign(const tsl_plan_rule *rule, const tsl_unit *units, int64_
                         int32_t *owner, double *load);
 
 /**
- * The fast side of a fixed share: the ranks on cards; where there are none, rank 0.
+ * The fast side of a fixed share: the ranks on cards; where all or none are, rank 0.
  * @param[in]  on_card  shape [n_ranks]
  * @param[out] fast     shape [n_ranks]
  */

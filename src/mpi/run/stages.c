@@ -10,6 +10,7 @@
 #include "heartbeat.h"
 #include "parallel.h"
 #include "sandbox.h"
+#include "trial.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -228,12 +229,15 @@ done:
 static tsl_err create_with_devices(tsl_session *s) {
   tsl_err err = TSL_OK;
   tsl_device *devices = NULL;
+  tsl_decider decider = tsl_session_decider(s);
   TSL_TRY(tsl_alloc(s->size, sizeof *devices, "devices", (void **)&devices));
   for (int r = 0; r < s->size; r++) devices[r] = s->placements[r].device;
   s->problem.devices = devices, s->problem.n_devices = s->size;
+  s->problem.trial = &decider.trial;
   TSL_TRY(s->family->create(s->deck, &s->problem));
 done:
   s->problem.devices = NULL, s->problem.n_devices = 0;
+  s->problem.trial = NULL;
   tsl_free(devices);
   return err;
 }
@@ -252,6 +256,7 @@ static tsl_err create_problem(tsl_session *s) {
   s->problem.talk = s->talk;
   if (s->rank != 0) return TSL_OK;
   s->problem.shortcut = has_shortcut(s);
+  s->n_files = tsl_files_named();
   TSL_TRY(create_with_devices(s));
   TSL_TRY(tsl_files_check(s->deck));
   TSL_TRY(prepare_platform(s, &tsl_platform_cpu));
@@ -305,6 +310,7 @@ static void make_limits(const tsl_session *s, tsl_limits *limits) {
                          .target_units = wanted_units(s),
                          .n_ranks = s->size,
                          .given = s->run.units > 0,
+                         .way = (int16_t)s->way,
                          .keep_bytes = keep,
                          .host_bytes = host};
   limits->pipeline_fill = largest_fill(s, &limits->overlap);

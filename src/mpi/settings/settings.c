@@ -29,8 +29,8 @@ const tsl_key tsl_run_keys[] = {
     {"rebalance_threshold", TSL_KEY_REAL, RUN(rebalance_threshold), "0.02", 0, 10, NULL, NULL, 0,
      "units move while the slowest rank's time exceeds the fastest one's by more than this"},
     {"gpu_share", TSL_KEY_REAL, RUN(gpu_share), "", 0, 1, NULL, NULL, 0,
-     "plan share only, required there: part of the domain, 0 to 1, for the cards (without cards: "
-     "for rank 0); the rest goes to the sockets"},
+     "plan share only, required there: part of the domain, 0 to 1, for the cards, the rest goes to "
+     "the sockets; with cards alone or sockets alone: for rank 0, the rest to the others"},
     {"units", TSL_KEY_INT, RUN(units), "0", 0, 1e6, NULL, NULL, 0,
      "wanted number of units; 0: automatic"},
     {"memory", TSL_KEY_BYTES, RUN(memory), "1 GiB", 1 << 20, 1e15, NULL, NULL, 0,
