@@ -13,6 +13,7 @@ import sys
 import time
 
 import harness
+import interrupted
 from harness import check, np
 from pages_harness import TOOLS, Page, tool
 from xc_harness import near
@@ -177,6 +178,29 @@ def slabs_case():
     return f"{values[3].size} points"
 
 
+def killed_case():
+    """Killed between two slabs, a run goes on with the next one, and the file is that of a run that nobody disturbed."""
+    tree = {"molecule": {"atoms": '"H 0 0 0; H 0 0.1 0.73"'}, "basis": "STO-3G", "functional": "svwn5", "reproducible": True,
+            "cube": {"density": "whole.cube", "spacing": 0.06, "margin": 5.04}}
+    run = {"device": "cpu", "threads": 1, "checkpoint": 0.1}
+    arguments = ["run", suite.deck("killed.yaml", {"family": "xc", "run": run, "xc": tree}), "--overwrite"]
+    done = suite.run([*arguments, "-o", "whole.h5"])
+    check(done.status == 0, done.tail())
+    cube, partial = suite.path("killed.cube"), suite.path("killed.cube.part")
+    arguments += ["-o", "killed.h5", "--set", "xc.cube.density=killed.cube"]
+    process = suite.start(arguments, env=interrupted.pace(8))
+    while not (os.path.exists(partial) and os.path.getsize(partial)) and process.poll() is None:
+        time.sleep(0.02)
+    time.sleep(0.5)
+    interrupted.kill_all(process)
+    check(not os.path.exists(cube) and os.path.exists(partial), "killed too late")
+    done = suite.run([*arguments[:2], *arguments[3:], "--restart", "killed.h5"])
+    check(done.status == 0 and "goes on from a checkpoint before phase 4" in done.out, done.tail())
+    with open(cube, "rb") as went_on, open(suite.path("whole.cube"), "rb") as whole:
+        check(went_on.read() == whole.read(), "another cube")
+    check(not os.path.exists(partial), "a part is left")
+
+
 def slice_case():
     """The plane's values are those of the cube that the run wrote at the same points, spherical functions to g and
     Cartesian ones, one and two spins; atoms out of the plane have thin rings; there is a picture, and it varies."""
@@ -242,6 +266,7 @@ suite.case("sums", sum_case)
 suite.case("charges of ammonium", charges_case)
 suite.case("ranks and threads", same_case)
 suite.case("slabs", slabs_case)
+suite.case("killed between slabs", killed_case)
 suite.case("density slice", slice_case)
 suite.case("a full disk", full_case)
 suite.end()
