@@ -43,7 +43,7 @@ extern const tsl_key dp_keys[];
 /** Refuse given keys that the problem or mode does not use; fill in the defaults of the others. */
 tsl_err dp_deck_settle(const tsl_deck *deck, dp_deck *s);
 
-/** Append an IN field. @param[in] data  [n] of type, from tsl_alloc; taken over, even on error */
+/** Append an IN field. @param[in] data  [n] of type, from tsl_alloc; taken over unless it fails */
 tsl_err dp_add_input(tsl_problem *problem, const char *name, const char *doc, tsl_type type,
                      int64_t n, void *data);
 
@@ -67,8 +67,8 @@ tsl_err dp_check_source(const tsl_deck *deck, const char *key, bool letters);
 tsl_err dp_load_sequence(const tsl_deck *deck, const dp_sequence_ask *ask, tsl_problem *problem,
                          dp_sequence *kept, int64_t *n);
 
-/** For the loaders: an IN field of no use. */
-tsl_err dp_add_nothing(tsl_problem *problem, const char *name);
+/** For the loaders: empty IN fields for those of DP_A to DP_C that are not there yet. */
+tsl_err dp_add_unused(tsl_problem *problem);
 
 /** What the root keeps beside params and fields; problem->own. */
 typedef struct dp_own {

@@ -120,14 +120,19 @@ static tsl_err expect_end(reader *r) {
   return fail(r, what);
 }
 
+/** Its n numbers and no more. */
+static tsl_err all_energies(reader *r, int32_t *list, int n) {
+  const tsl_err err = next_energies(r, list, n);
+  return err != TSL_OK ? err : expect_end(r);
+}
+
 static tsl_err read_table(reader *r, int number, int side) {
   tsl_err err = TSL_OK;
   const int n = rna_params_count(&rna_sections[number]);
   if ((r->seen[side] >> number & 1) != 0) return fail(r, "is there twice");
   r->seen[side] |= UINT32_C(1) << number;
   TSL_TRY(tsl_alloc(n, sizeof(int32_t), "parameters", (void **)&r->numbers[side][number]));
-  TSL_TRY(next_energies(r, r->numbers[side][number], n));
-  TSL_TRY(expect_end(r));
+  TSL_TRY(all_energies(r, r->numbers[side][number], n));
 done:
   return err;
 }
@@ -135,11 +140,10 @@ done:
 static tsl_err read_ml(reader *r) {
   tsl_err err = TSL_OK;
   int32_t x[6];
-  TSL_TRY(next_energies(r, x, 6));
+  TSL_TRY(all_energies(r, x, 6));
   r->energy->multi_base = rna_params_at(r, x[0], x[1]);
   r->energy->multi_closing = rna_params_at(r, x[2], x[3]);
   r->energy->multi_stem = rna_params_at(r, x[4], x[5]);
-  TSL_TRY(expect_end(r));
 done:
   return err;
 }
@@ -147,11 +151,10 @@ done:
 static tsl_err read_ninio(reader *r) {
   tsl_err err = TSL_OK;
   int32_t x[3];
-  TSL_TRY(next_energies(r, x, 3));
+  TSL_TRY(all_energies(r, x, 3));
   if (x[0] >= RNA_FORBIDDEN || x[1] >= RNA_FORBIDDEN) return fail(r, "INF is no cost of asymmetry");
   r->energy->ninio = rna_params_at(r, x[0], x[1]);
   r->energy->most_ninio = x[2];
-  TSL_TRY(expect_end(r));
 done:
   return err;
 }

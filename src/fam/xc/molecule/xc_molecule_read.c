@@ -3,7 +3,6 @@
 #include "xc_words.h"
 
 #include <math.h>
-#include <string.h>
 
 static tsl_err check_end(table_lines *lines, int64_t n) {
   tsl_err err = TSL_OK;
