@@ -114,8 +114,10 @@ static inline dp_own *dp_own_of(const tsl_problem *problem) {
 /** After the tiles of LOCAL: the share of the table that was computed, no line end; empty: all. */
 void dp_pruned_text(const tsl_problem *problem, char *text, size_t size);
 
-/** Path of the file of energies, of which the lines of the input tell; free with tsl_free. */
-tsl_err dp_energies_path(const tsl_deck *deck, const dp_deck *s, tsl_problem *problem, char **path);
+struct rna_file; /* rna_params.h */
+/** The file of energies, of which the lines of the input tell; free path and text with tsl_free. */
+tsl_err dp_energies_load(const tsl_deck *deck, const dp_deck *s, tsl_problem *problem,
+                         struct rna_file *file);
 
 /** Add "NAME: ABOUT" to the lines of the input; what does not fit is cut. */
 void dp_note_input(dp_own *own, const char *name, const char *about);

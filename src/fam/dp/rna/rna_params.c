@@ -300,10 +300,10 @@ done:
   return err;
 }
 
-static tsl_err parse(reader *r, const char *path, const char *text, int64_t bytes) {
+static tsl_err parse(reader *r, const rna_file *file) {
   tsl_err err = TSL_OK;
   rna_exact *energy = r->energy;
-  table_lines_open(path, text, bytes, 0, &r->lines);
+  table_lines_open(file->path, file->text, file->bytes, 0, &r->lines);
   memset(energy, 0, sizeof *energy);
   for (int k = 0; k < 1 << 10; k++) energy->triloop[k] = RNA_NONE;
   for (int k = 0; k < 1 << 12; k++) energy->tetraloop[k] = RNA_NONE;
@@ -316,15 +316,15 @@ done:
   return err;
 }
 
-tsl_err rna_params_parse(const char *path, const char *text, int64_t bytes, const rna_ask *ask,
-                         rna_energy *energy, int64_t n, int32_t *sizes) {
+tsl_err rna_params_parse(const rna_file *file, const rna_ask *ask, rna_energy *energy, int64_t n,
+                         int32_t *sizes) {
   tsl_err err = TSL_OK;
   reader r = {.ask = ask};
   int32_t *list = (int32_t *)(void *)energy;
   _Static_assert(sizeof(rna_exact) / sizeof(double) == sizeof(rna_energy) / sizeof(int32_t),
                  "the same numbers in both");
   TSL_TRY(tsl_alloc(1, sizeof *r.energy, "parameters", (void **)&r.energy));
-  TSL_TRY(parse(&r, path, text, bytes));
+  TSL_TRY(parse(&r, file));
   const double *exact = (const double *)(const void *)r.energy;
   for (size_t k = 0; k < sizeof *energy / sizeof *list; k++) list[k] = (int32_t)exact[k];
   for (int64_t k = 0; k <= n; k++)
@@ -334,29 +334,13 @@ done:
   return err;
 }
 
-tsl_err rna_params_read(const char *path, const rna_ask *ask, rna_energy *energy, int64_t n,
-                        int32_t *sizes) {
-  tsl_err err = TSL_OK;
-  char *text = NULL;
-  int64_t bytes = 0;
-  TSL_TRY(table_file_load(path, &text, &bytes));
-  TSL_TRY(rna_params_parse(path, text, bytes, ask, energy, n, sizes));
-done:
-  tsl_free(text);
-  return err;
-}
-
-tsl_err rna_params_read_exact(const char *path, const rna_ask *ask, rna_exact *energy, int64_t n,
-                              double *sizes) {
+tsl_err rna_params_parse_exact(const rna_file *file, const rna_ask *ask, rna_exact *energy,
+                               int64_t n, double *sizes) {
   tsl_err err = TSL_OK;
   reader r = {.energy = energy, .ask = ask, .smooth = true};
-  char *text = NULL;
-  int64_t bytes = 0;
-  TSL_TRY(table_file_load(path, &text, &bytes));
-  TSL_TRY(parse(&r, path, text, bytes));
+  TSL_TRY(parse(&r, file));
   for (int64_t k = 0; k <= n; k++)
     sizes[k] = r.hairpin[k < RNA_LOOP ? k : RNA_LOOP] + rna_params_beyond(&r, k);
 done:
-  tsl_free(text);
   return err;
 }

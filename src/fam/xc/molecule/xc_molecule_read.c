@@ -36,17 +36,6 @@ done:
   return err;
 }
 
-tsl_err xc_molecule_read_xyz(const char *path, xc_molecule *molecule) {
-  tsl_err err = TSL_OK;
-  char *text = NULL;
-  int64_t bytes = 0;
-  TSL_TRY(table_file_load(path, &text, &bytes));
-  TSL_TRY(xc_molecule_parse_xyz(path, text, bytes, molecule));
-done:
-  tsl_free(text);
-  return err;
-}
-
 tsl_err xc_molecule_read_charges(const char *path, xc_molecule *molecule) {
   tsl_err err = TSL_OK;
   table_source source = {.path = path, .comment = '#', .extra = -1};
