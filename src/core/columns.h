@@ -17,8 +17,13 @@ typedef struct tsl_column {
   int32_t text;     /**< bytes of a zero-ended char array member; 0: a number */
 } tsl_column;
 
-#define TSL_COLUMN(row, member, name, type, unit) \
-  { name, unit, offsetof(row, member), type, 0 }
+#define TSL_TYPE_OF(number) \
+  _Generic((number), int32_t : TSL_I32, int64_t : TSL_I64, uint64_t : TSL_U64, double : TSL_F64)
+
+/** A member that is a number, under its name or another. */
+#define TSL_COLUMN(row, member, unit) TSL_COLUMN_AS(row, member, #member, unit)
+#define TSL_COLUMN_AS(row, member, name, unit) \
+  { name, unit, offsetof(row, member), TSL_TYPE_OF(((row *)0)->member), 0 }
 #define TSL_TEXT_COLUMN(row, member, name) \
   { name, "", offsetof(row, member), 0, sizeof(((row *)0)->member) }
 #define TSL_NO_COLUMN \

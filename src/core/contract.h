@@ -430,10 +430,12 @@ typedef struct tsl_platform {
   const tsl_bench *benches;           /**< ends with a NULL name; may be NULL */
   /** REQUIRED. Number of visible devices; 0 with *why set (static text) when there is none. */
   int (*count)(const char **why);
-  /** REQUIRED. Fill kind, index, name, id, pci, numa, processors, capability, memory, driver. */
+  /** REQUIRED with devices. Fill kind, index, name, id, pci, numa, processors, capability, memory,
+   *  driver. */
   tsl_err (*describe)(int index, tsl_device *device);
-  /** REQUIRED. Make a described device current for the calling thread. A card then has a context
-   *  of this process, half a gigabyte; memory_free is set, and memory_limit where it is 0. */
+  /** REQUIRED with devices. Make a described device current for the calling thread. A card has then
+   *  a context of this process, half a gigabyte; memory_free is set, and memory_limit where it is
+   *  0. */
   tsl_err (*select)(tsl_device *device);
   void (*adopt)(const char *text, int n); /**< OPTIONAL. The host as hwloc's XML; not kept. */
   /** OPTIONAL, default no `tesela probe`. Measure the selected device; a few seconds. */

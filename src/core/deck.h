@@ -63,6 +63,30 @@ typedef struct tsl_key {
   const char *doc;            /**< one sentence with the physical unit */
 } tsl_key;
 
+/* A key of each type; `at` is its offset. Numbers in lists and maps have no standard. */
+#define TSL_BOOL_KEY(name, at, standard, doc) \
+  { name, TSL_KEY_BOOL, at, standard, 0, 0, NULL, NULL, 0, doc }
+#define TSL_INT_KEY(name, at, standard, min, max, doc) \
+  { name, TSL_KEY_INT, at, standard, min, max, NULL, NULL, 0, doc }
+#define TSL_REAL_KEY(name, at, standard, min, max, doc) \
+  { name, TSL_KEY_REAL, at, standard, min, max, NULL, NULL, 0, doc }
+#define TSL_BYTES_KEY(name, at, standard, min, max, doc) \
+  { name, TSL_KEY_BYTES, at, standard, min, max, NULL, NULL, 0, doc }
+#define TSL_TEXT_KEY(name, at, standard, doc) \
+  { name, TSL_KEY_TEXT, at, standard, 0, 0, NULL, NULL, 0, doc }
+#define TSL_CHOICE_KEY(name, at, standard, choices, doc) \
+  { name, TSL_KEY_CHOICE, at, standard, 0, 0, choices, NULL, 0, doc }
+#define TSL_REALS_KEY(name, at, min, max, doc) \
+  { name, TSL_KEY_REALS, at, "", min, max, NULL, NULL, 0, doc }
+#define TSL_INTS_KEY(name, at, min, max, doc) \
+  { name, TSL_KEY_INTS, at, "", min, max, NULL, NULL, 0, doc }
+#define TSL_WORDS_KEY(name, at, standard, choices, doc) \
+  { name, TSL_KEY_WORDS, at, standard, 0, 0, choices, NULL, 0, doc }
+#define TSL_MAP_KEY(name, at, keys, bytes, doc) \
+  { name, TSL_KEY_MAP, at, "", 0, 0, NULL, keys, bytes, doc }
+#define TSL_MAPS_KEY(name, at, keys, bytes, doc) \
+  { name, TSL_KEY_MAPS, at, "", 0, 0, NULL, keys, bytes, doc }
+
 /** A parsed deck; create with tsl_deck_read or tsl_deck_parse, free with tsl_deck_destroy. */
 typedef struct tsl_deck tsl_deck;
 

@@ -1,7 +1,6 @@
 /* Trees changed before they are checked: overrides, --set a.b=value; older forms. */
 #include "deck_tree.h"
 
-#include <stdio.h>
 #include <string.h>
 
 /** Put value under key, in place of what is there. */

@@ -3,7 +3,6 @@
 #include "new_file.h"
 
 #include "files.h"
-#include "memory.h"
 
 #include <errno.h>
 #include <fcntl.h>

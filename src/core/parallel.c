@@ -141,20 +141,25 @@ void tsl_parallel_close(void) {
   team.slots = 1, team.stop = false;
 }
 
+int tsl_thread_start(pthread_t *thread, void *(*run)(void *state), void *state) {
+  sigset_t all, before;
+  (void)sigfillset(&all);
+  (void)pthread_sigmask(SIG_SETMASK, &all, &before);
+  const int why = pthread_create(thread, NULL, run, state);
+  (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+  return why;
+}
+
 tsl_err tsl_parallel_open(int slots) {
   tsl_err err = TSL_OK;
   char limits[200];
-  sigset_t all, before;
   int why = 0;
   tsl_parallel_close();
-  (void)sigfillset(&all); /* signals are the main thread's */
-  (void)pthread_sigmask(SIG_SETMASK, &all, &before);
   while (why == 0 && team.slots < slots && team.slots < TSL_PARALLEL_MOST) {
     void *slot = (void *)(intptr_t)team.slots;
-    why = pthread_create(&team.threads[team.slots], NULL, thread_main, slot);
+    why = tsl_thread_start(&team.threads[team.slots], thread_main, slot);
     team.slots += why == 0;
   }
-  (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
   team.placed =
       pthread_getaffinity_np(pthread_self(), sizeof team.processors, &team.processors) == 0;
   if (why == 0) goto done;

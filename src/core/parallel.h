@@ -11,6 +11,7 @@
 
 #include "error.h"
 
+#include <pthread.h>
 #include <stdint.h>
 
 TSL_C_BEGIN
@@ -32,6 +33,10 @@ typedef tsl_err (*tsl_parallel_body)(void *context, int slot, int64_t lo, int64_
 tsl_err tsl_parallel_open(int slots);
 /** Ends the threads; then there is the caller alone. */
 void tsl_parallel_close(void);
+
+/** Start a thread that no signal interrupts: these are the main thread's.
+ *  @return 0, or errno of why not */
+int tsl_thread_start(pthread_t *thread, void *(*run)(void *state), void *state);
 
 /** Threads that share work. */
 int tsl_parallel_slots(void);

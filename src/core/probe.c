@@ -4,7 +4,6 @@
 
 #include <stdbool.h>
 #include <stdio.h>
-#include <string.h>
 
 void tsl_figures_group(tsl_figures *figures, const char *group) {
   (void)snprintf(figures->group, sizeof figures->group, "%s", group);

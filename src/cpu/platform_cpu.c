@@ -1,4 +1,5 @@
 /** @file platform_cpu.c  The sockets of this host as devices. */
+#include "backends_cpu.h"
 #include "bench_cpu.h"
 #include "cpu.h"
 #include "probe_cpu.h"
@@ -149,15 +150,7 @@ done:
   return err;
 }
 
-#define TSL_BACKEND(family) extern const tsl_backend family##_backend_cpu;
-#include "backends_cpu.def"
-#undef TSL_BACKEND
-
-static const tsl_backend *const backends[] = {
-#define TSL_BACKEND(family) &family##_backend_cpu,
-#include "backends_cpu.def"
-#undef TSL_BACKEND
-    NULL};
+static const tsl_backend *const backends[] = {TSL_BACKENDS};
 
 const tsl_platform tsl_platform_cpu = {
     .kind = TSL_CPU,

@@ -1,4 +1,5 @@
 /* The cards of this host: how many, what they are, which one this thread uses. */
+#include "backends_gpu.h"
 #include "bench_gpu.cuh"
 #include "gpu.cuh"
 #include "gpu_linalg.cuh"
@@ -85,15 +86,7 @@ done:
   return err;
 }
 
-#define TSL_BACKEND(family) extern const tsl_backend family##_backend_gpu;
-#include "backends_gpu.def"
-#undef TSL_BACKEND
-
-static const tsl_backend *const gpu_backends[] = {
-#define TSL_BACKEND(family) &family##_backend_gpu,
-#include "backends_gpu.def"
-#undef TSL_BACKEND
-    NULL};
+static const tsl_backend *const gpu_backends[] = {TSL_BACKENDS};
 
 extern "C" const tsl_platform tsl_platform_gpu = {
     .kind = TSL_GPU,

@@ -6,17 +6,6 @@ static int none_count(const char **why) {
   return 0;
 }
 
-static tsl_err none_describe(int index, tsl_device *device) {
-  (void)device;
-  return tsl_fail(TSL_ERR_DEVICE, __FILE__, __LINE__,
-                  "card %d: this program was built without CUDA", index);
-}
-
-static tsl_err none_select(tsl_device *device) {
-  return tsl_fail(TSL_ERR_DEVICE, __FILE__, __LINE__,
-                  "card %s: this program was built without CUDA", device->id);
-}
-
 static const tsl_backend *const none_backends[] = {NULL};
 
 const tsl_platform tsl_platform_gpu = {
@@ -24,6 +13,4 @@ const tsl_platform tsl_platform_gpu = {
     .name = "gpu",
     .backends = none_backends,
     .count = none_count,
-    .describe = none_describe,
-    .select = none_select,
 };

@@ -49,11 +49,13 @@ static size_t write_whole(const char *bytes, size_t n, size_t where, char *text)
   return at;
 }
 
-static bool try_text(const char *text, size_t n, rna_energy *energy) {
+static bool try_text(char *text, size_t n, rna_energy *energy) {
   enum { LETTERS = 50 };
   int32_t sizes[LETTERS + 1];
   const rna_ask ask = {.celsius = 50, .dangles = 2};
-  const tsl_err err = rna_params_parse("fuzz", text, (int64_t)n, &ask, energy, LETTERS, sizes);
+  char name[] = "fuzz";
+  const rna_file file = {name, text, (int64_t)n};
+  const tsl_err err = rna_params_parse(&file, &ask, energy, LETTERS, sizes);
   must(err == TSL_OK || (err == TSL_ERR_INPUT && tsl_err_message()[0] != '\0'), "refusal");
   if (err != TSL_OK) return false;
   const int32_t *list = (const int32_t *)(const void *)energy;

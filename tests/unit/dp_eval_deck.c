@@ -17,8 +17,8 @@ typedef struct section {
 } section;
 
 static const tsl_key keys[] = {
-    {"problem", TSL_KEY_TEXT, offsetof(section, problem), NULL, 0, 0, NULL, NULL, 0, "recurrence"},
-    {"mode", TSL_KEY_TEXT, offsetof(section, mode), "value", 0, 0, NULL, NULL, 0, "not used here"},
+    TSL_TEXT_KEY("problem", offsetof(section, problem), NULL, "recurrence"),
+    TSL_TEXT_KEY("mode", offsetof(section, mode), "value", "not used here"),
     DP_RECUR_KEYS(offsetof(section, recur)),
     {0}};
 

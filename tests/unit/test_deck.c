@@ -244,14 +244,13 @@ typedef struct section {
 
 static const char *const shapes[] = {"ball", "cube", NULL};
 static const tsl_key shape_keys[] = {
-    {"name", TSL_KEY_CHOICE, offsetof(shape, name), "cube", 0, 0, shapes, NULL, 0, "its name"},
-    {"width", TSL_KEY_REAL, offsetof(shape, width), "2", 0, 9, NULL, NULL, 0, "width, m"},
+    TSL_CHOICE_KEY("name", offsetof(shape, name), "cube", shapes, "its name"),
+    TSL_REAL_KEY("width", offsetof(shape, width), "2", 0, 9, "width, m"),
     {0}};
-static const tsl_key section_keys[] = {
-    {"k", TSL_KEY_INT, offsetof(section, k), "1", 0, 0, NULL, NULL, 0, "k"},
-    {"shape", TSL_KEY_MAP, offsetof(section, shape), NULL, 0, 0, shapes, shape_keys, sizeof(shape),
-     "shape"},
-    {0}};
+static const tsl_key section_keys[] = {TSL_INT_KEY("k", offsetof(section, k), "1", 0, 0, "k"),
+                                       {"shape", TSL_KEY_MAP, offsetof(section, shape), NULL, 0, 0,
+                                        shapes, shape_keys, sizeof(shape), "shape"},
+                                       {0}};
 
 /** Bind "s:" and what follows; a message, or NULL: name, width and k are these. */
 static void shape_is(const char *text, const char *message, int32_t name, double width, int64_t k) {
@@ -402,10 +401,8 @@ static void files(void **state) {
 
 /** A wrong table is found before anything is written through it. */
 static void wrong_table(void **state) {
-  static const tsl_key outside[] = {{"k", TSL_KEY_INT, 4, "1", 0, 0, NULL, NULL, 0, "outside"},
-                                    {0}};
-  static const tsl_key standard[] = {{"k", TSL_KEY_INT, 0, "0", 1, 2, NULL, NULL, 0, "bad default"},
-                                     {0}};
+  static const tsl_key outside[] = {TSL_INT_KEY("k", 4, "1", 0, 0, "outside"), {0}};
+  static const tsl_key standard[] = {TSL_INT_KEY("k", 0, "0", 1, 2, "bad default"), {0}};
   static const tsl_key none[] = {{0}};
   tsl_deck *deck = NULL;
   int64_t out = 5;

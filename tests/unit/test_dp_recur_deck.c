@@ -8,7 +8,7 @@ typedef struct section {
 } section;
 
 static const tsl_key keys[] = {
-    {"problem", TSL_KEY_TEXT, offsetof(section, problem), NULL, 0, 0, NULL, NULL, 0, "recurrence"},
+    TSL_TEXT_KEY("problem", offsetof(section, problem), NULL, "recurrence"),
     DP_RECUR_KEYS(offsetof(section, recur)),
     {0}};
 

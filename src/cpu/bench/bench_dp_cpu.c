@@ -5,12 +5,10 @@
 #include "bench_options.h"
 #include "cpu.h"
 #include "dp_cpu.h"
-#include "new_file.h"
 
 #include <math.h>
 #include <omp.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* ------------------------------------------------------------------ the table */
@@ -385,22 +383,11 @@ done:
   return err;
 }
 
-tsl_err dp_bench_cpu(int argc, char **argv) {
-  static const char help[] =
-      "tesela bench dp-cpu [--threads N] [--quick] [--csv FILE]\n"
-      "Speeds of the dynamic programming engines on this socket, best of several runs, 1 thread\n"
-      "unless asked otherwise. parasail and edlib are run beside them where installed.\n"
-      "TSL_SIMD=2|3|4 measures a lower SIMD level.\n";
+static tsl_err bench_all(const bench_options *o) {
   tsl_err err = TSL_OK;
-  bench_options o;
-  table t = {.o = &o, .repeats = 5};
-  TSL_TRY(bench_start(argc, argv, 1, help, "what,threads,rate,ratio,reference,goal", &o));
-  if (o.help) goto done;
-  t.csv = o.table;
-  TSL_TRY(dp_cpu_open(o.threads, &t.cpu));
-  printf("dp on a socket: %d thread%s, SIMD level %d\n", o.threads, o.threads == 1 ? "" : "s",
-         o.level);
-  const int64_t n = o.quick ? 20000 : 100000;
+  table t = {.o = o, .repeats = 5, .csv = o->table};
+  TSL_TRY(dp_cpu_open(o->threads, &t.cpu));
+  const int64_t n = o->quick ? 20000 : 100000;
   TSL_TRY(bench_bits(&t, DP_LCS, n, 4, "LCS length, DNA", 1));
   TSL_TRY(bench_bits(&t, DP_LCS, n, 256, "LCS length, bytes", 0));
   TSL_TRY(bench_bits(&t, DP_EDIT, n, 4, "edit distance, DNA", 0));
@@ -414,11 +401,21 @@ tsl_err dp_bench_cpu(int argc, char **argv) {
   TSL_TRY(bench_knapsack(&t));
   TSL_TRY(bench_row(&t, false));
   TSL_TRY(bench_row(&t, true));
-  const int64_t chain = o.quick ? 1024 : 4096;
+  const int64_t chain = o->quick ? 1024 : 4096;
   TSL_TRY(bench_interval(&t, DP_MATRIX_CHAIN, chain, 1000, "matrix chain i64, below 2^53", 1));
   TSL_TRY(bench_interval(&t, DP_MATRIX_CHAIN, chain, 50000, "matrix chain i64, below 2^61", 0));
   TSL_TRY(bench_interval(&t, DP_NUSSINOV, 2 * chain, 2, "Nussinov", 0));
 done:
-  err = tsl_new_table_close("--csv", o.csv, &o.table, err);
   return err;
+}
+
+tsl_err dp_bench_cpu(int argc, char **argv) {
+  static const bench_about about = {
+      "dp",
+      "tesela bench dp-cpu [--threads N] [--quick] [--csv FILE]\n"
+      "Speeds of the dynamic programming engines on this socket, best of several runs, 1 thread\n"
+      "unless asked otherwise. parasail and edlib are run beside them where installed.\n"
+      "TSL_SIMD=2|3|4 measures a lower SIMD level.\n",
+      "what,threads,rate,ratio,reference,goal", bench_all};
+  return bench_socket(argc, argv, 1, &about);
 }

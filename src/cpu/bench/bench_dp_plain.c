@@ -5,7 +5,6 @@
 #include "dp.h"
 
 #include <stdio.h>
-#include <string.h>
 
 /* ------------------------------------------------------------------ decks */
 

@@ -7,7 +7,6 @@
 #include <math.h>
 #include <omp.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { MAX_SIZES = 4, SCHEDULE_MAXITER = 500, TASKS_SIZE = 1024 };
@@ -267,11 +266,10 @@ static void bench_theory(const table *t) {
   figure(t, "correlation theory, auto", 0, pearson(predicted, t->ours, t->n), "", 0);
 }
 
-static tsl_err bench_all(table *t) {
+static tsl_err bench_all(const bench_options *o) {
   static const int64_t sizes[2][MAX_SIZES] = {{1024, 2048, 4096, 8192}, {256, 512, 1024, 0}};
   tsl_err err = TSL_OK;
-  printf("fractal on a socket: %d thread%s, SIMD level %d\n", t->o->threads,
-         t->o->threads == 1 ? "" : "s", t->kernels->level);
+  table all = {.o = o, .kernels = fractal_kernels_at(o->level), .csv = o->table}, *const t = &all;
   bench_peak(t);
   TSL_TRY(bench_raw(t, TSL_F64, 1e10));
   TSL_TRY(bench_raw(t, TSL_F32, 0));
@@ -286,20 +284,11 @@ done:
 }
 
 tsl_err fractal_bench_cpu(int argc, char **argv) {
-  static const char help[] =
+  static const bench_about about = {
+      "fractal",
       "tesela bench fractal-cpu [--threads N] [--quick] [--csv FILE]\n"
       "Escape-time images on this socket: plain loops under OpenMP schedules, our default,\n"
-      "and theory; best of several runs. TSL_SIMD=2|3|4 measures a lower SIMD level.\n";
-  tsl_err err = TSL_OK;
-  bench_options o;
-  table t = {.o = &o};
-  TSL_TRY(bench_start(argc, argv, omp_get_max_threads(), help,
-                      "what,size,threads,value,unit,ratio,reference,goal", &o));
-  if (o.help) goto done;
-  t.kernels = fractal_kernels_at(o.level);
-  t.csv = o.table;
-  TSL_TRY(bench_all(&t));
-done:
-  err = tsl_new_table_close("--csv", o.csv, &o.table, err);
-  return err;
+      "and theory; best of several runs. TSL_SIMD=2|3|4 measures a lower SIMD level.\n",
+      "what,size,threads,value,unit,ratio,reference,goal", bench_all};
+  return bench_socket(argc, argv, omp_get_max_threads(), &about);
 }

@@ -35,17 +35,21 @@ done:
   return err;
 }
 
-tsl_err bench_start(int argc, char **argv, int threads, const char *help, const char *header,
-                    bench_options *o) {
+tsl_err bench_socket(int argc, char **argv, int threads, const bench_about *about) {
   tsl_err err = TSL_OK;
-  TSL_TRY(bench_options_read(argc, argv, threads, o));
-  if (o->help) {
-    (void)fputs(help, stdout);
+  bench_options o;
+  TSL_TRY(bench_options_read(argc, argv, threads, &o));
+  if (o.help) {
+    (void)fputs(about->help, stdout);
     goto done;
   }
-  TSL_TRY(tsl_cpu_level_use(&o->level));
-  if (o->csv != NULL) TSL_TRY(tsl_new_table_open("--csv", o->csv, &o->table));
-  if (o->table != NULL) (void)fprintf(o->table, "%s\n", header);
+  TSL_TRY(tsl_cpu_level_use(&o.level));
+  if (o.csv != NULL) TSL_TRY(tsl_new_table_open("--csv", o.csv, &o.table));
+  if (o.table != NULL) (void)fprintf(o.table, "%s\n", about->header);
+  printf("%s on a socket: %d thread%s, SIMD level %d\n", about->family, o.threads,
+         o.threads == 1 ? "" : "s", o.level);
+  TSL_TRY(about->run(&o));
 done:
+  err = tsl_new_table_close("--csv", o.csv, &o.table, err);
   return err;
 }

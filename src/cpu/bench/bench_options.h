@@ -13,8 +13,8 @@ typedef struct bench_options {
   int threads;
   bool quick, help;
   const char *csv; /**< NULL: none; borrowed from argv */
-  FILE *table;     /**< of bench_start: that file; close with tsl_new_table_close */
-  int level;       /**< of bench_start: SIMD level */
+  FILE *table;     /**< of bench_socket: that file */
+  int level;       /**< of bench_socket: SIMD level */
 } bench_options;
 
 /**
@@ -25,10 +25,15 @@ typedef struct bench_options {
  */
 tsl_err bench_options_read(int argc, char **argv, int threads, bench_options *options);
 
+/** One benchmark: what --help prints, the first line of the file, and what is measured. */
+typedef struct bench_about {
+  const char *family, *help, *header;
+  tsl_err (*run)(const bench_options *options);
+} bench_about;
+
 /**
- * Read them; print the help where it is asked for, else choose the SIMD level and begin the file.
- * @param[in] header  first line of the file
- * @return what bench_options_read, tsl_cpu_level_use and tsl_new_table_open return
+ * Read the options; print the help where it is asked for, else choose the SIMD level, begin the
+ * file, measure and close it.
+ * @return what bench_options_read, tsl_cpu_level_use, run and tsl_new_table_close return
  */
-tsl_err bench_start(int argc, char **argv, int threads, const char *help, const char *header,
-                    bench_options *options);
+tsl_err bench_socket(int argc, char **argv, int threads, const bench_about *about);

@@ -9,7 +9,6 @@
 #include <math.h>
 #include <omp.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* ------------------------------------------------------------------ problems and timing */
@@ -262,25 +261,24 @@ done:
   return err;
 }
 
-tsl_err tri_bench_cpu(int argc, char **argv) {
-  static const char help[] = "tesela bench tri-cpu [--threads N] [--quick] [--csv FILE]\n"
-                             "Speeds of all-pairs kernels on this socket, best of several runs.\n"
-                             "TSL_SIMD=2|3|4 measures a lower SIMD level.\n";
+static tsl_err bench_all(const bench_options *o) {
   tsl_err err = TSL_OK;
-  bench_options o;
-  table t = {.o = &o};
-  TSL_TRY(bench_start(argc, argv, omp_get_max_threads(), help,
-                      "what,threads,value,unit,ratio,reference,goal", &o));
-  if (o.help) goto done;
-  t.csv = o.table;
-  printf("tri on a socket: %d thread%s, SIMD level %d\n", o.threads, o.threads == 1 ? "" : "s",
-         o.level);
+  const table t = {.o = o, .csv = o->table};
   TSL_TRY(bench_distances(&t));
   TSL_TRY(bench_gravity(&t));
   TSL_TRY(bench_histogram(&t));
   TSL_TRY(bench_sum(&t));
   TSL_TRY(bench_correlation(&t));
 done:
-  err = tsl_new_table_close("--csv", o.csv, &o.table, err);
   return err;
+}
+
+tsl_err tri_bench_cpu(int argc, char **argv) {
+  static const bench_about about = {
+      "tri",
+      "tesela bench tri-cpu [--threads N] [--quick] [--csv FILE]\n"
+      "Speeds of all-pairs kernels on this socket, best of several runs.\n"
+      "TSL_SIMD=2|3|4 measures a lower SIMD level.\n",
+      "what,threads,value,unit,ratio,reference,goal", bench_all};
+  return bench_socket(argc, argv, omp_get_max_threads(), &about);
 }

@@ -4,7 +4,6 @@
 
 #include <math.h>
 #include <omp.h>
-#include <stdio.h>
 
 double tsl_cpu_best(void (*work)(void *arg), void *arg) {
   enum { RUNS = 5 };

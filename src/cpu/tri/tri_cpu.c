@@ -4,14 +4,11 @@
 #include "tri_cpu_frames.h"
 
 #include "integers.h"
-#include "tri_pairs.h"
 
 #include <cblas.h>
 #include <math.h>
 #include <omp.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /** Block sizes: points of a block stay in the first two cache levels, values in the first. */
 static void sizes_choose(tsl_worker *w) {

@@ -4,7 +4,6 @@
  * vectors, then each pair finds its cell. Cells are counted by each thread apart, or together with
  * atomic additions where there are too many.
  */
-#include "integers.h"
 #include "tri_cpu.h"
 #include "tri_pairs.h"
 

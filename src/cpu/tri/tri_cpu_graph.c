@@ -2,7 +2,6 @@
 #include "tri_cpu.h"
 
 #include <math.h>
-#include <string.h>
 
 tsl_err tri_graph_open(tsl_worker *w) {
   tsl_err err = TSL_OK;

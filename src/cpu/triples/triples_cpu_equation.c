@@ -3,7 +3,6 @@
 
 #include <math.h>
 #include <omp.h>
-#include <string.h>
 
 extern const char triples_equation_loops_text[];
 

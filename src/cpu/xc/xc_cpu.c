@@ -188,7 +188,6 @@ static void collect_xc(const tsl_worker *w, tsl_problem *problem) {
 
 /* Likewise, of integers. */
 static tsl_err collect_fixed(const tsl_worker *w, tsl_problem *problem) {
-  tsl_err err = TSL_OK;
   const int64_t n = w->p->n;
   int64_t *out = problem->fields[XC_SUM_XC].data;
   bool good = !w->bad;
@@ -201,11 +200,7 @@ static tsl_err collect_fixed(const tsl_worker *w, tsl_problem *problem) {
   memcpy(problem->fields[XC_SUM_INTEGRALS].data, w->integrals_fixed, sizeof w->integrals_fixed);
   xc_fixed_set_guard(problem, XC_FIXED_XC, XC_SUM_XC);
   xc_fixed_set_guard(problem, XC_FIXED_INTEGRALS, XC_SUM_INTEGRALS);
-  if (!good)
-    TSL_FAIL(TSL_ERR_NUMERIC, "the exchange-correlation matrix or energy is not finite, or beyond "
-                              "what xc.reproducible can hold");
-done:
-  return err;
+  return xc_fixed_held(good, "the exchange-correlation matrix or energy");
 }
 
 static tsl_err xc_collect_cpu(tsl_worker *w, tsl_problem *problem) {

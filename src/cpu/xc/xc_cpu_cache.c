@@ -2,7 +2,6 @@
 #include "xc_cpu.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 tsl_err xc_cache_open(int64_t n_groups, int64_t most, xc_cache *cache) {
   *cache = (xc_cache){.n = n_groups, .most = most};

@@ -49,3 +49,15 @@ int64_t dp_cut_stages(int64_t ranks, double fill, bool overlap) {
   if (!(fill > 0) || wished >= (double)most) return most;
   return wished > 1 ? (int64_t)lround(wished) : 1;
 }
+
+void dp_cut_tiles(const dp_ends *rows, const dp_ends *columns, int64_t top, tsl_units *units) {
+  units->n = 0;
+  for (int64_t stage = 0; stage < rows->n; stage++)
+    for (int64_t lane = 0; lane < columns->n; lane++) {
+      tsl_unit *u = &units->list[units->n];
+      *u = (tsl_unit){.id = units->n++, .stage = stage, .lane = lane};
+      u->lo[0] = top + (stage > 0 ? rows->at[stage - 1] : 0), u->hi[0] = top + rows->at[stage];
+      u->lo[1] = lane > 0 ? columns->at[lane - 1] : 0, u->hi[1] = columns->at[lane];
+      u->hi[2] = 1;
+    }
+}

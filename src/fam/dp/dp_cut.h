@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include "contract.h"
 #include "memory.h"
 
 /** Pieces of about equal length, each a multiple of quantum where that is possible. */
@@ -21,6 +22,10 @@ typedef struct dp_ends {
 } dp_ends;
 
 tsl_err dp_cut_ends(const dp_cut *cut, dp_ends *ends);
+
+/** Tiles of these rows, counted from top, and columns: all of a stage, then those of the next.
+ *  @param[in,out] units  list [rows->n columns->n]; n becomes that; features are not set */
+void dp_cut_tiles(const dp_ends *rows, const dp_ends *columns, int64_t top, tsl_units *units);
 
 /**
  * Stages of strips that a number of ranks works through one behind the other. A stage of A / S for

@@ -43,7 +43,7 @@ extern const tsl_key dp_keys[];
 /** Refuse given keys that the problem or mode does not use; fill in the defaults of the others. */
 tsl_err dp_deck_settle(const tsl_deck *deck, dp_deck *s);
 
-/** Append an IN field. @param[in] data  [n] of type, from tsl_alloc; taken over, even on error */
+/** Append an IN field. @param[in] data  [n] of type, from tsl_alloc; taken over unless it fails */
 tsl_err dp_add_input(tsl_problem *problem, const char *name, const char *doc, tsl_type type,
                      int64_t n, void *data);
 
@@ -67,8 +67,8 @@ tsl_err dp_check_source(const tsl_deck *deck, const char *key, bool letters);
 tsl_err dp_load_sequence(const tsl_deck *deck, const dp_sequence_ask *ask, tsl_problem *problem,
                          dp_sequence *kept, int64_t *n);
 
-/** For the loaders: an IN field of no use. */
-tsl_err dp_add_nothing(tsl_problem *problem, const char *name);
+/** For the loaders: empty IN fields for those of DP_A to DP_C that are not there yet. */
+tsl_err dp_add_unused(tsl_problem *problem);
 
 /** What the root keeps beside params and fields; problem->own. */
 typedef struct dp_own {
@@ -114,8 +114,10 @@ static inline dp_own *dp_own_of(const tsl_problem *problem) {
 /** After the tiles of LOCAL: the share of the table that was computed, no line end; empty: all. */
 void dp_pruned_text(const tsl_problem *problem, char *text, size_t size);
 
-/** Path of the file of energies, of which the lines of the input tell; free with tsl_free. */
-tsl_err dp_energies_path(const tsl_deck *deck, const dp_deck *s, tsl_problem *problem, char **path);
+struct rna_file; /* rna_params.h */
+/** The file of energies, of which the lines of the input tell; free path and text with tsl_free. */
+tsl_err dp_energies_load(const tsl_deck *deck, const dp_deck *s, tsl_problem *problem,
+                         struct rna_file *file);
 
 /** Add "NAME: ABOUT" to the lines of the input; what does not fit is cut. */
 void dp_note_input(dp_own *own, const char *name, const char *about);

@@ -6,6 +6,7 @@
 #include "new_file.h"
 #include "rna_params.h"
 #include "rna_structure.h"
+#include "table_read.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -26,15 +27,17 @@ static tsl_err check_energies(const tsl_deck *deck, const rna_energy *e, int64_t
   return err;
 }
 
-tsl_err dp_energies_path(const tsl_deck *deck, const dp_deck *s, tsl_problem *problem,
-                         char **path) {
+tsl_err dp_energies_load(const tsl_deck *deck, const dp_deck *s, tsl_problem *problem,
+                         rna_file *file) {
   tsl_err err = TSL_OK;
   char about[512], shown[104];
   if (s->dangles == 1) TSL_DECK_FAIL(deck, "dp.dangles", "0 or 2 is needed");
   (void)snprintf(about, sizeof about, "%s, %g degrees Celsius, dangles %d",
                  letters_shown_file(s->parameters, shown), s->temperature, (int)s->dangles);
   dp_note_input(dp_own_of(problem), "parameters", about);
-  TSL_TRY(tsl_deck_path(deck, s->parameters, path));
+  TSL_TRY(tsl_deck_path(deck, s->parameters, &file->path));
+  TSL_TRY(tsl_deck_blame(deck, "dp.parameters",
+                         table_file_load(file->path, &file->text, &file->bytes)));
 done:
   return err;
 }
@@ -45,11 +48,12 @@ static tsl_err load_energies(const tsl_deck *deck, const dp_deck *s, tsl_problem
   const rna_ask ask = {.celsius = s->temperature, .dangles = (int32_t)s->dangles};
   rna_energy *energy = NULL;
   int32_t *sizes = NULL;
-  char *path = NULL;
-  TSL_TRY(dp_energies_path(deck, s, problem, &path));
+  rna_file file = {.path = NULL};
+  TSL_TRY(dp_energies_load(deck, s, problem, &file));
   TSL_TRY(tsl_alloc(1, sizeof *energy, "energies", (void **)&energy));
   TSL_TRY(tsl_alloc(p->n + 1, sizeof *sizes, "energies", (void **)&sizes));
-  TSL_TRY(tsl_deck_blame(deck, "dp.parameters", rna_params_read(path, &ask, energy, p->n, sizes)));
+  TSL_TRY(
+      tsl_deck_blame(deck, "dp.parameters", rna_params_parse(&file, &ask, energy, p->n, sizes)));
   TSL_TRY(check_energies(deck, energy, p->n));
   TSL_TRY(dp_add_input(problem, "energies", "Energies of loops, rna_energy.h.", TSL_I32,
                        (int64_t)(sizeof *energy / sizeof(int32_t)), energy));
@@ -58,7 +62,7 @@ static tsl_err load_energies(const tsl_deck *deck, const dp_deck *s, tsl_problem
       dp_add_input(problem, "hairpins", "Energies of hairpins by size.", TSL_I32, p->n + 1, sizes));
   sizes = NULL;
 done:
-  TSL_FREE_ALL(energy, sizes, path);
+  TSL_FREE_ALL(energy, sizes, file.path, file.text);
   return err;
 }
 

@@ -5,9 +5,7 @@
 #include "letters_file.h"
 #include "table_read.h"
 
-#include <ctype.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- made up */

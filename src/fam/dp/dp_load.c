@@ -14,14 +14,17 @@ tsl_err dp_add_input(tsl_problem *problem, const char *name, const char *doc, ts
   tsl_field_label(&ask, name, "1", doc);
   TSL_TRY(tsl_problem_add(problem, &ask, &field));
   field->data = data;
-  data = NULL;
 done:
-  tsl_free(data);
   return err;
 }
 
-tsl_err dp_add_nothing(tsl_problem *problem, const char *name) {
-  return dp_add_input(problem, name, "Not used by this problem.", TSL_U8, 0, NULL);
+tsl_err dp_add_unused(tsl_problem *problem) {
+  static const char *const names[] = {[DP_A] = "a", [DP_B] = "b", [DP_C] = "c"};
+  tsl_err err = TSL_OK;
+  for (int f = problem->n_fields; f <= DP_C; f++)
+    TSL_TRY(dp_add_input(problem, names[f], "Not used by this problem.", TSL_U8, 0, NULL));
+done:
+  return err;
 }
 
 /* Whole numbers from lo on as int64; values is freed. */
@@ -110,21 +113,27 @@ done:
   return err;
 }
 
+/** Numbers of a section's key, as dp_read_numbers. */
+static tsl_err read_source(const tsl_deck *deck, const char *key, const dp_source *s,
+                           int64_t *columns, double **values, int64_t *rows, tsl_problem *problem) {
+  const tsl_err err = dp_check_source(deck, key, false);
+  return err != TSL_OK ? err
+                       : dp_read_numbers(deck, key, s, columns, values, rows, dp_own_of(problem));
+}
+
 tsl_err dp_load_dtw(const tsl_deck *deck, dp_deck *s, tsl_problem *problem) {
   tsl_err err = TSL_OK;
   dp_params *p = problem->params;
   double *values = NULL;
   int64_t columns = 1;
   p->square = s->distance;
-  TSL_TRY(dp_check_source(deck, "dp.a", false));
-  TSL_TRY(dp_check_source(deck, "dp.b", false));
-  TSL_TRY(dp_read_numbers(deck, "dp.a", &s->a, &columns, &values, &p->n, dp_own_of(problem)));
+  TSL_TRY(read_source(deck, "dp.a", &s->a, &columns, &values, &p->n, problem));
   TSL_TRY(add_typed(deck, "dp.a", problem, "First series.", &values, p->n));
-  TSL_TRY(dp_read_numbers(deck, "dp.b", &s->b, &columns, &values, &p->m, dp_own_of(problem)));
+  TSL_TRY(read_source(deck, "dp.b", &s->b, &columns, &values, &p->m, problem));
   TSL_TRY(add_typed(deck, "dp.b", problem, "Second series.", &values, p->m));
   if (p->n == 0 || p->m == 0)
     TSL_DECK_FAIL(deck, p->n == 0 ? "dp.a" : "dp.b", "an empty series cannot be warped");
-  TSL_TRY(dp_add_nothing(problem, "c"));
+  TSL_TRY(dp_add_unused(problem));
 done:
   tsl_free(values);
   return err;
@@ -183,15 +192,11 @@ tsl_err dp_load_sack(const tsl_deck *deck, dp_deck *s, tsl_problem *problem) {
   int64_t columns = 1, n = 0;
   const double least = p->problem == DP_KNAPSACK_UNBOUNDED ? 1 : 0;
   p->m = s->capacity;
-  TSL_TRY(dp_check_source(deck, "dp.weights", false));
-  TSL_TRY(dp_check_source(deck, "dp.values", false));
-  TSL_TRY(dp_read_numbers(deck, "dp.weights", &s->weights, &columns, &weights, &p->n,
-                          dp_own_of(problem)));
+  TSL_TRY(read_source(deck, "dp.weights", &s->weights, &columns, &weights, &p->n, problem));
   TSL_TRY(add_whole(deck, "dp.weights", problem, "Weight of each item.", &weights, p->n, least));
-  TSL_TRY(
-      dp_read_numbers(deck, "dp.values", &s->values, &columns, &values, &n, dp_own_of(problem)));
+  TSL_TRY(read_source(deck, "dp.values", &s->values, &columns, &values, &n, problem));
   TSL_TRY(add_whole(deck, "dp.values", problem, "Value of each item.", &values, n, 0));
-  TSL_TRY(dp_add_nothing(problem, "c"));
+  TSL_TRY(dp_add_unused(problem));
   if (n != p->n)
     TSL_DECK_FAIL(deck, "dp.values", "%lld values for %lld weights", (long long)n, (long long)p->n);
   TSL_TRY(check_sack(deck, problem));
@@ -209,9 +214,7 @@ tsl_err dp_load_binomial(const tsl_deck *deck, dp_deck *s, tsl_problem *problem)
   if (s->mode == DP_VALUE && p->m <= p->n && p->m > p->n - p->m)
     p->m = p->n - p->m; /* C(n, k) = C(n, n - k), whose table has no larger number */
   p->modulus = s->modulus;
-  TSL_TRY(dp_add_nothing(problem, "a"));
-  TSL_TRY(dp_add_nothing(problem, "b"));
-  TSL_TRY(dp_add_nothing(problem, "c"));
+  TSL_TRY(dp_add_unused(problem));
 done:
   return err;
 }
@@ -221,16 +224,13 @@ tsl_err dp_load_allotment(const tsl_deck *deck, dp_deck *s, tsl_problem *problem
   dp_params *p = problem->params;
   double *values = NULL;
   int64_t columns = tsl_deck_given(deck, "dp.capacity") ? s->capacity + 1 : 0;
-  TSL_TRY(dp_check_source(deck, "dp.returns", false));
   if (s->returns.file == NULL && columns == 0)
     TSL_DECK_FAIL(deck, "dp", "allotment needs the key capacity when returns is no file");
-  TSL_TRY(dp_read_numbers(deck, "dp.returns", &s->returns, &columns, &values, &p->n,
-                          dp_own_of(problem)));
+  TSL_TRY(read_source(deck, "dp.returns", &s->returns, &columns, &values, &p->n, problem));
   p->m = columns - 1;
   TSL_TRY(add_typed(deck, "dp.returns", problem, "Return of activity i for k units, row by row.",
                     &values, p->n * columns));
-  TSL_TRY(dp_add_nothing(problem, "b"));
-  TSL_TRY(dp_add_nothing(problem, "c"));
+  TSL_TRY(dp_add_unused(problem));
   TSL_TRY(check_sum(deck, "dp.returns", problem, p->n));
 done:
   tsl_free(values);
@@ -242,12 +242,9 @@ tsl_err dp_load_stagecoach(const tsl_deck *deck, dp_deck *s, tsl_problem *proble
   dp_params *p = problem->params;
   double *costs = NULL, *start = NULL;
   int64_t columns = 0, one = 1, rows = 0, states = 0;
-  TSL_TRY(dp_check_source(deck, "dp.costs", false));
-  TSL_TRY(dp_check_source(deck, "dp.start", false));
-  TSL_TRY(dp_read_numbers(deck, "dp.start", &s->start, &one, &start, &states, dp_own_of(problem)));
+  TSL_TRY(read_source(deck, "dp.start", &s->start, &one, &start, &states, problem));
   if (s->costs.file == NULL) columns = states > 0 ? states : 1;
-  TSL_TRY(
-      dp_read_numbers(deck, "dp.costs", &s->costs, &columns, &costs, &rows, dp_own_of(problem)));
+  TSL_TRY(read_source(deck, "dp.costs", &s->costs, &columns, &costs, &rows, problem));
   if (states == 0 || columns != states || rows % states != 0)
     TSL_DECK_FAIL(deck, "dp.costs",
                   "blocks of %lld x %lld numbers are needed, as start has %lld "
@@ -259,7 +256,7 @@ tsl_err dp_load_stagecoach(const tsl_deck *deck, dp_deck *s, tsl_problem *proble
   TSL_TRY(add_typed(deck, "dp.costs", problem, "Cost of step t from state k to state s.", &costs,
                     rows * columns));
   TSL_TRY(add_typed(deck, "dp.start", problem, "Cost of beginning in state s.", &start, states));
-  TSL_TRY(dp_add_nothing(problem, "c"));
+  TSL_TRY(dp_add_unused(problem));
   TSL_TRY(check_sum(deck, "dp.costs", problem, p->n));
 done:
   TSL_FREE_ALL(costs, start);
@@ -283,15 +280,12 @@ tsl_err dp_load_chain(const tsl_deck *deck, dp_deck *s, tsl_problem *problem) {
   dp_params *p = problem->params;
   double *values = NULL;
   int64_t columns = 1, n = 0;
-  TSL_TRY(dp_check_source(deck, "dp.dimensions", false));
-  TSL_TRY(dp_read_numbers(deck, "dp.dimensions", &s->dimensions, &columns, &values, &n,
-                          dp_own_of(problem)));
+  TSL_TRY(read_source(deck, "dp.dimensions", &s->dimensions, &columns, &values, &n, problem));
   if (n == 0)
     TSL_DECK_FAIL(deck, "dp.dimensions", "n + 1 sizes are needed for n matrices, at least one");
   TSL_TRY(add_whole(deck, "dp.dimensions", problem, "Matrix i is of size [i] x [i + 1].", &values,
                     n, 1));
-  TSL_TRY(dp_add_nothing(problem, "b"));
-  TSL_TRY(dp_add_nothing(problem, "c"));
+  TSL_TRY(dp_add_unused(problem));
   p->n = p->m = n - 1;
   TSL_TRY(check_chain(deck, problem));
 done:
@@ -324,18 +318,16 @@ tsl_err dp_load_tree(const tsl_deck *deck, dp_deck *s, tsl_problem *problem) {
   dp_params *p = problem->params;
   double *keys = NULL, *gaps = NULL;
   int64_t columns = 1, n = 0;
-  TSL_TRY(dp_check_source(deck, "dp.keys", false));
-  TSL_TRY(dp_read_numbers(deck, "dp.keys", &s->keys, &columns, &keys, &p->n, dp_own_of(problem)));
+  TSL_TRY(read_source(deck, "dp.keys", &s->keys, &columns, &keys, &p->n, problem));
   TSL_TRY(add_typed(deck, "dp.keys", problem, "Weight of each key.", &keys, p->n));
   if (tsl_deck_given(deck, "dp.gaps")) {
-    TSL_TRY(dp_check_source(deck, "dp.gaps", false));
-    TSL_TRY(dp_read_numbers(deck, "dp.gaps", &s->gaps, &columns, &gaps, &n, dp_own_of(problem)));
+    TSL_TRY(read_source(deck, "dp.gaps", &s->gaps, &columns, &gaps, &n, problem));
   } else {
     n = p->n + 1;
     TSL_TRY(tsl_alloc(n, sizeof *gaps, "gaps", (void **)&gaps));
   }
   TSL_TRY(add_typed(deck, "dp.gaps", problem, "Weight of each gap between keys.", &gaps, n));
-  TSL_TRY(dp_add_nothing(problem, "c"));
+  TSL_TRY(dp_add_unused(problem));
   if (n != p->n + 1)
     TSL_DECK_FAIL(deck, "dp.gaps", "%lld gaps for %lld keys; one more than keys is needed",
                   (long long)n, (long long)p->n);

@@ -3,22 +3,19 @@
 #include "dp_saved.h"
 
 #include <stdio.h>
-#include <string.h>
 
 tsl_err dp_load_sequence(const tsl_deck *deck, const dp_sequence_ask *ask, tsl_problem *problem,
                          dp_sequence *kept, int64_t *n) {
   tsl_err err = TSL_OK;
-  uint8_t *codes = NULL;
   TSL_TRY(dp_check_source(deck, ask->key, true));
   TSL_TRY(dp_sequence_read(deck, ask, kept));
   dp_note_input(dp_own_of(problem), ask->key + 3, kept->about);
   *n = kept->n;
-  codes = kept->codes;
-  kept->codes = NULL;
-  const int32_t letters = letters_codes(ask->alphabet, codes, *n);
+  const int32_t letters = letters_codes(ask->alphabet, kept->codes, *n);
   dp_params *p = problem->params;
   if (letters > p->letters) p->letters = letters;
-  TSL_TRY(dp_add_input(problem, ask->key + 3, "Letters as codes.", TSL_U8, *n, codes));
+  TSL_TRY(dp_add_input(problem, ask->key + 3, "Letters as codes.", TSL_U8, *n, kept->codes));
+  kept->codes = NULL;
 done:
   return err;
 }
@@ -69,7 +66,7 @@ static tsl_err load_pair(const tsl_deck *deck, const dp_deck *s, const char *mat
   const dp_sequence first = {.codes = problem->fields[DP_A].data, .n = p->n}; /* borrowed */
   ask.key = "dp.b", ask.source = &s->b, ask.of = &first;
   TSL_TRY(dp_load_sequence(deck, &ask, problem, &own->b, &p->m));
-  TSL_TRY(dp_add_nothing(problem, "c"));
+  TSL_TRY(dp_add_unused(problem));
 done:
   return err;
 }
@@ -117,8 +114,7 @@ tsl_err dp_load_nussinov(const tsl_deck *deck, dp_deck *s, tsl_problem *problem)
   p->span = (int32_t)s->span;
   p->wobble = s->wobble;
   TSL_TRY(dp_load_sequence(deck, &ask, problem, &dp_own_of(problem)->a, &p->n));
-  TSL_TRY(dp_add_nothing(problem, "b"));
-  TSL_TRY(dp_add_nothing(problem, "c"));
+  TSL_TRY(dp_add_unused(problem));
   p->m = p->n;
 done:
   return err;

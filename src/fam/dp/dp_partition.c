@@ -26,21 +26,21 @@ tsl_err dp_load_partition(const tsl_deck *deck, dp_deck *s, tsl_problem *problem
   const rna_ask wanted = {.celsius = s->temperature, .dangles = (int32_t)s->dangles};
   rna_exact *energy = NULL;
   double *sizes = NULL;
-  char *path = NULL;
+  rna_file file = {.path = NULL};
   TSL_TRY(dp_load_sequence(deck, &ask, problem, &own->a, &p->n));
   p->m = p->n;
   p->threshold = s->threshold;
   own->gamma = s->gamma;
   p->kt = gas_constant * (s->temperature + zero_celsius);
-  TSL_TRY(dp_energies_path(deck, s, problem, &path));
+  TSL_TRY(dp_energies_load(deck, s, problem, &file));
   TSL_TRY(tsl_alloc(1, sizeof *energy, "energies", (void **)&energy));
   TSL_TRY(tsl_alloc(p->n + 1, sizeof *sizes, "energies", (void **)&sizes));
   TSL_TRY(tsl_alloc(1, sizeof *own->energy, "energies", (void **)&own->energy));
   TSL_TRY(tsl_alloc(p->n + 1, sizeof *own->sizes, "energies", (void **)&own->sizes));
   TSL_TRY(tsl_deck_blame(deck, "dp.parameters",
-                         rna_params_read_exact(path, &wanted, energy, p->n, sizes)));
+                         rna_params_parse_exact(&file, &wanted, energy, p->n, sizes)));
   TSL_TRY(tsl_deck_blame(deck, "dp.parameters",
-                         rna_params_read(path, &wanted, own->energy, p->n, own->sizes)));
+                         rna_params_parse(&file, &wanted, own->energy, p->n, own->sizes)));
   TSL_TRY(dp_add_input(problem, "energies", "Energies of loops, not rounded: rna_exact.", TSL_F64,
                        (int64_t)(sizeof *energy / sizeof(double)), energy));
   energy = NULL;
@@ -48,7 +48,7 @@ tsl_err dp_load_partition(const tsl_deck *deck, dp_deck *s, tsl_problem *problem
       dp_add_input(problem, "hairpins", "Energies of hairpins by size.", TSL_F64, p->n + 1, sizes));
   sizes = NULL;
 done:
-  TSL_FREE_ALL(energy, sizes, path);
+  TSL_FREE_ALL(energy, sizes, file.path, file.text);
   return err;
 }
 

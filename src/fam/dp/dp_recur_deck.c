@@ -23,67 +23,63 @@ enum { PATH_MAX_ = 96, KEY_MAX_ = 40 };
 #define SIZE_MOST (INT64_C(1) << 40)
 
 const tsl_key dp_recur_table_keys[] = {
-    {"name", TSL_KEY_TEXT, TABLE(name), "M", 0, 0, NULL, NULL, 0, "Its name in expressions."},
-    {"type", TSL_KEY_CHOICE, TABLE(type), "i32", 0, 0, type_words, NULL, 0, "Type of the values."},
-    {"rows", TSL_KEY_TEXT, TABLE(rows), "", 0, 0, NULL, NULL, 0, "Number of rows: i is 0..rows-1."},
-    {"cols", TSL_KEY_TEXT, TABLE(cols), "", 0, 0, NULL, NULL, 0,
-     "Number of columns: j is 0..cols-1."},
-    {"depth", TSL_KEY_TEXT, TABLE(depth), "", 0, 0, NULL, NULL, 0,
-     "Number of layers of a cell: there is a third index k, 0..depth-1."},
-    {"cells", TSL_KEY_CHOICE, TABLE(cells), "all", 0, 0, cells_words, NULL, 0,
-     "Which cells there are: all, upper (i <= j) or lower (i >= j)."},
+    TSL_TEXT_KEY("name", TABLE(name), "M", "Its name in expressions."),
+    TSL_CHOICE_KEY("type", TABLE(type), "i32", type_words, "Type of the values."),
+    TSL_TEXT_KEY("rows", TABLE(rows), "", "Number of rows: i is 0..rows-1."),
+    TSL_TEXT_KEY("cols", TABLE(cols), "", "Number of columns: j is 0..cols-1."),
+    TSL_TEXT_KEY("depth", TABLE(depth), "",
+                 "Number of layers of a cell: there is a third index k, 0..depth-1."),
+    TSL_CHOICE_KEY("cells", TABLE(cells), "all", cells_words,
+                   "Which cells there are: all, upper (i <= j) or lower (i >= j)."),
     {0}};
 
 const tsl_key dp_recur_data_keys[] = {
-    {"name", TSL_KEY_TEXT, ARRAY(name), NULL, 0, 0, NULL, NULL, 0, "Its name in expressions."},
-    {"type", TSL_KEY_CHOICE, ARRAY(type), "auto", 0, 0, kind_words, NULL, 0,
-     "int, real or letters; auto: letters for text, else as the table's values."},
-    {"values", TSL_KEY_REALS, ARRAY(source.values), "", 0, 0, NULL, NULL, 0, "Numbers."},
-    {"text", TSL_KEY_TEXT, ARRAY(source.text), "", 0, 0, NULL, NULL, 0, "Letters."},
-    {"width", TSL_KEY_INT, ARRAY(width), "", 1, 0x1p40, NULL, NULL, 0,
-     "Numbers of a row: the array has two indices."},
-    {"file", TSL_KEY_TEXT, ARRAY(source.file), "", 0, 0, NULL, NULL, 0,
-     "Letters: FASTA or plain text; numbers: CSV, NPY or HDF5; relative to the deck's folder."},
-    {"dataset", TSL_KEY_TEXT, ARRAY(source.dataset), "", 0, 0, NULL, NULL, 0,
-     "HDF5: path of the dataset in the file, 1-D or 2-D."},
-    {"columns", TSL_KEY_INTS, ARRAY(source.columns), "", 0, 1 << 20, NULL, NULL, 0,
-     "Numbers: columns of the file to read, counted from 0; default all."},
-    {"record", TSL_KEY_INT, ARRAY(source.record), "1", 1, 1e9, NULL, NULL, 0,
-     "FASTA, FASTQ: which record, counted from 1."},
-    {"format", TSL_KEY_CHOICE, ARRAY(source.format), "auto", 0, 0, letters_format_words, NULL, 0,
-     "Letters of a file: fasta, fastq; text: every byte is a letter; auto: by how the name ends "
-     "(.fa "
-     ".fasta .fna .faa ..., .fq .fastq, .gz behind it), else text."},
-    {"random", TSL_KEY_INT, ARRAY(source.random), "0", 0, 0x1p40, NULL, NULL, 0,
-     "Make up this many letters or numbers."},
-    {"seed", TSL_KEY_INT, ARRAY(source.seed), "1", 0, BIG, NULL, NULL, 0,
-     "Seed of what is made up."},
-    {"lo", TSL_KEY_REAL, ARRAY(source.lo), "1", -BIG, BIG, NULL, NULL, 0,
-     "Made-up numbers: smallest; whole numbers when lo and hi are whole."},
-    {"hi", TSL_KEY_REAL, ARRAY(source.hi), "100", -BIG, BIG, NULL, NULL, 0,
-     "Made-up numbers: largest."},
+    TSL_TEXT_KEY("name", ARRAY(name), NULL, "Its name in expressions."),
+    TSL_CHOICE_KEY("type", ARRAY(type), "auto", kind_words,
+                   "int, real or letters; auto: letters for text, else as the table's values."),
+    TSL_REALS_KEY("values", ARRAY(source.values), 0, 0, "Numbers."),
+    TSL_TEXT_KEY("text", ARRAY(source.text), "", "Letters."),
+    TSL_INT_KEY("width", ARRAY(width), "", 1, 0x1p40,
+                "Numbers of a row: the array has two indices."),
+    TSL_TEXT_KEY(
+        "file", ARRAY(source.file), "",
+        "Letters: FASTA or plain text; numbers: CSV, NPY or HDF5; relative to the deck's folder."),
+    TSL_TEXT_KEY("dataset", ARRAY(source.dataset), "",
+                 "HDF5: path of the dataset in the file, 1-D or 2-D."),
+    TSL_INTS_KEY("columns", ARRAY(source.columns), 0, 1 << 20,
+                 "Numbers: columns of the file to read, counted from 0; default all."),
+    TSL_INT_KEY("record", ARRAY(source.record), "1", 1, 1e9,
+                "FASTA, FASTQ: which record, counted from 1."),
+    TSL_CHOICE_KEY(
+        "format", ARRAY(source.format), "auto", letters_format_words,
+        "Letters of a file: fasta, fastq; text: every byte is a letter; auto: by how the name ends "
+        "(.fa .fasta .fna .faa ..., .fq .fastq, .gz behind it), else text."),
+    TSL_INT_KEY("random", ARRAY(source.random), "0", 0, 0x1p40,
+                "Make up this many letters or numbers."),
+    TSL_INT_KEY("seed", ARRAY(source.seed), "1", 0, BIG, "Seed of what is made up."),
+    TSL_REAL_KEY("lo", ARRAY(source.lo), "1", -BIG, BIG,
+                 "Made-up numbers: smallest; whole numbers when lo and hi are whole."),
+    TSL_REAL_KEY("hi", ARRAY(source.hi), "100", -BIG, BIG, "Made-up numbers: largest."),
     {0}};
 
 const tsl_key dp_recur_constant_keys[] = {
-    {"name", TSL_KEY_TEXT, offsetof(dp_recur_constant, name), NULL, 0, 0, NULL, NULL, 0,
-     "Its name in expressions."},
-    {"value", TSL_KEY_TEXT, offsetof(dp_recur_constant, value), NULL, 0, 0, NULL, NULL, 0,
-     "A number or an expression of constants and data."},
+    TSL_TEXT_KEY("name", offsetof(dp_recur_constant, name), NULL, "Its name in expressions."),
+    TSL_TEXT_KEY("value", offsetof(dp_recur_constant, value), NULL,
+                 "A number or an expression of constants and data."),
     {0}};
 
-const tsl_key dp_recur_rule_keys[] = {{"where", TSL_KEY_TEXT, offsetof(dp_recur_rule, where), NULL,
-                                       0, 0, NULL, NULL, 0, "Condition on i and j (and k)."},
-                                      {"value", TSL_KEY_TEXT, offsetof(dp_recur_rule, value), NULL,
-                                       0, 0, NULL, NULL, 0, "Value of the cells where it holds."},
-                                      {0}};
+const tsl_key dp_recur_rule_keys[] = {
+    TSL_TEXT_KEY("where", offsetof(dp_recur_rule, where), NULL, "Condition on i and j (and k)."),
+    TSL_TEXT_KEY("value", offsetof(dp_recur_rule, value), NULL,
+                 "Value of the cells where it holds."),
+    {0}};
 
 const tsl_key dp_recur_tables_keys[] = {
-    {"name", TSL_KEY_TEXT, offsetof(dp_recur_table, name), NULL, 0, 0, NULL, NULL, 0,
-     "Its name in expressions."},
-    {"boundary", TSL_KEY_MAPS, offsetof(dp_recur_table, boundary), "", 0, 0, NULL,
-     dp_recur_rule_keys, sizeof(dp_recur_rule), "As without `tables`, of this one."},
-    {"cell", TSL_KEY_TEXT, offsetof(dp_recur_table, cell), NULL, 0, 0, NULL, NULL, 0,
-     "Value of its cell (i, j), which may read (i, j) of the tables before."},
+    TSL_TEXT_KEY("name", offsetof(dp_recur_table, name), NULL, "Its name in expressions."),
+    TSL_MAPS_KEY("boundary", offsetof(dp_recur_table, boundary), dp_recur_rule_keys,
+                 sizeof(dp_recur_rule), "As without `tables`, of this one."),
+    TSL_TEXT_KEY("cell", offsetof(dp_recur_table, cell), NULL,
+                 "Value of its cell (i, j), which may read (i, j) of the tables before."),
     {0}};
 
 /* ------------------------------------------------------------------ messages */

@@ -77,36 +77,28 @@ typedef struct dp_recur_deck {
 extern const tsl_key dp_recur_table_keys[], dp_recur_data_keys[], dp_recur_constant_keys[],
     dp_recur_rule_keys[], dp_recur_tables_keys[];
 
-/* A key of a dp_recur_deck: an expression; maps by a table of keys. */
-#define DP_TEXT_KEY(name, at, doc) \
-  { name, TSL_KEY_TEXT, at, "", 0, 0, NULL, NULL, 0, doc }
-#define DP_MAPS_KEY(name, type, at, keys, bytes, doc) \
-  { name, type, at, "", 0, 0, NULL, keys, bytes, doc }
 #define DP_RECUR_AT(base, member) ((base) + offsetof(dp_recur_deck, member))
 
 /** Entries of a table of keys; base: offset of the dp_recur_deck in the section's struct. */
-#define DP_RECUR_KEYS(base)                                                                        \
-  DP_MAPS_KEY("table", TSL_KEY_MAP, DP_RECUR_AT(base, table), dp_recur_table_keys,                 \
-              sizeof((dp_recur_deck *)0)->table, "Recurrence: the table being filled."),           \
-      DP_MAPS_KEY("tables", TSL_KEY_MAPS, DP_RECUR_AT(base, tables), dp_recur_tables_keys,         \
-                  sizeof(dp_recur_table),                                                          \
-                  "Recurrence: several tables of that shape, filled together in this order."),     \
-      DP_MAPS_KEY("data", TSL_KEY_MAPS, DP_RECUR_AT(base, data), dp_recur_data_keys,               \
-                  sizeof(dp_recur_array), "Recurrence: data arrays, each with a name."),           \
-      DP_MAPS_KEY("constants", TSL_KEY_MAPS, DP_RECUR_AT(base, constants), dp_recur_constant_keys, \
-                  sizeof(dp_recur_constant), "Recurrence: named numbers, in order."),              \
-      DP_MAPS_KEY("boundary", TSL_KEY_MAPS, DP_RECUR_AT(base, boundary), dp_recur_rule_keys,       \
-                  sizeof(dp_recur_rule),                                                           \
-                  "Recurrence: cells with values of their own; the first rule whose "              \
-                  "condition holds."),                                                             \
-      DP_TEXT_KEY("cell", DP_RECUR_AT(base, cell), "Recurrence: value of cell (i, j)."),           \
-      DP_TEXT_KEY("goal", DP_RECUR_AT(base, goal),                                                 \
-                  "Recurrence: what is asked: an expression of cells, or min or max over "         \
-                  "all, last row, last column."),                                                  \
-  {                                                                                                \
-    "pattern", TSL_KEY_CHOICE, DP_RECUR_AT(base, pattern), "auto", 0, 0, dp_pattern_words, NULL,   \
-        0, "Recurrence: order in which the table is filled; auto: the checker chooses."            \
-  }
+#define DP_RECUR_KEYS(base)                                                                      \
+  TSL_MAP_KEY("table", DP_RECUR_AT(base, table), dp_recur_table_keys,                            \
+              sizeof((dp_recur_deck *)0)->table, "Recurrence: the table being filled."),         \
+      TSL_MAPS_KEY("tables", DP_RECUR_AT(base, tables), dp_recur_tables_keys,                    \
+                   sizeof(dp_recur_table),                                                       \
+                   "Recurrence: several tables of that shape, filled together in this order."),  \
+      TSL_MAPS_KEY("data", DP_RECUR_AT(base, data), dp_recur_data_keys, sizeof(dp_recur_array),  \
+                   "Recurrence: data arrays, each with a name."),                                \
+      TSL_MAPS_KEY("constants", DP_RECUR_AT(base, constants), dp_recur_constant_keys,            \
+                   sizeof(dp_recur_constant), "Recurrence: named numbers, in order."),           \
+      TSL_MAPS_KEY(                                                                              \
+          "boundary", DP_RECUR_AT(base, boundary), dp_recur_rule_keys, sizeof(dp_recur_rule),    \
+          "Recurrence: cells with values of their own; the first rule whose condition holds."),  \
+      TSL_TEXT_KEY("cell", DP_RECUR_AT(base, cell), "", "Recurrence: value of cell (i, j)."),    \
+      TSL_TEXT_KEY("goal", DP_RECUR_AT(base, goal), "",                                          \
+                   "Recurrence: what is asked: an expression of cells, or min or max over all, " \
+                   "last row, last column."),                                                    \
+      TSL_CHOICE_KEY("pattern", DP_RECUR_AT(base, pattern), "auto", dp_pattern_words,            \
+                     "Recurrence: order in which the table is filled; auto: the checker chooses.")
 
 /**
  * The equation of a section, and its data read.

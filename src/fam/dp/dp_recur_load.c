@@ -36,12 +36,11 @@ static tsl_err add_data(tsl_problem *problem, loading *l) {
   const lang_names *names = &l->equation->names;
   char name[16], doc[80];
   for (int a = 0; a < names->n_arrays; a++) {
-    void *data = l->data[a];
-    l->data[a] = NULL;
     (void)snprintf(name, sizeof name, "data%d", a);
     (void)snprintf(doc, sizeof doc, "Array '%s' of the recurrence.", names->arrays[a].name);
     TSL_TRY(dp_add_input(problem, name, doc, (tsl_type)names->arrays[a].type,
-                         dp_array_count(&names->arrays[a]), data));
+                         dp_array_count(&names->arrays[a]), l->data[a]));
+    l->data[a] = NULL;
   }
 done:
   return err;
@@ -49,10 +48,9 @@ done:
 
 static tsl_err add_places(tsl_problem *problem, loading *l) {
   tsl_err err = TSL_OK;
-  dp_places *places = l->places;
-  l->places = NULL;
   TSL_TRY(dp_add_input(problem, "places", "Where its expressions stand in the deck.", TSL_U8,
-                       (int64_t)sizeof *places, places));
+                       (int64_t)sizeof *l->places, l->places));
+  l->places = NULL;
   problem->fields[tsl_problem_find(problem, "places")].device = 1;
 done:
   return err;
@@ -72,6 +70,7 @@ static tsl_err add_inputs(tsl_problem *problem, loading *l) {
   memcpy(copy, equation, sizeof *equation);
   TSL_TRY(dp_add_input(problem, "equation", "The recurrence.", TSL_U8, (int64_t)sizeof *equation,
                        copy));
+  copy = NULL;
   TSL_TRY(dp_add_input(problem, "code_cpu", "Compiled for sockets.", TSL_U8, 0, NULL));
   TSL_TRY(dp_add_input(problem, "code_gpu", "Compiled for cards.", TSL_U8, 0, NULL));
   problem->fields[tsl_problem_find(problem, "code_cpu")].device = 1;
@@ -80,6 +79,7 @@ static tsl_err add_inputs(tsl_problem *problem, loading *l) {
   TSL_TRY(add_places(problem, l));
   TSL_TRY(add_data(problem, l));
 done:
+  tsl_free(copy);
   return err;
 }
 

@@ -118,19 +118,13 @@ static shape choose_shape(const dp_recur *r, const dp_params *p, const tsl_limit
   return s;
 }
 
-/** All tiles of a stage, then those of the next. */
-static void fill_strips(const dp_recur *r, const dp_ends *rows, const dp_ends *columns,
-                        tsl_units *units) {
-  const int64_t every = tsl_divide_up(rows->n, LOOKED_AT);
-  for (int64_t stage = 0; stage < rows->n; stage++)
-    for (int64_t lane = 0; lane < columns->n; lane++) {
-      tsl_unit *u = &units->list[units->n];
-      *u = (tsl_unit){.id = units->n++, .stage = stage, .lane = lane};
-      u->lo[0] = stage > 0 ? rows->at[stage - 1] : 0, u->hi[0] = rows->at[stage];
-      u->lo[1] = lane > 0 ? columns->at[lane - 1] : 0, u->hi[1] = columns->at[lane];
-      u->hi[2] = 1;
-      dp_recur_units_set_features(r, u, stage % every == 0 ? NULL : u - columns->n);
-    }
+/** Of some stages; those between have the features of the stage before. */
+static void look_at_strips(const dp_recur *r, int64_t stages, int64_t lanes, tsl_units *units) {
+  const int64_t every = tsl_divide_up(stages, LOOKED_AT);
+  for (int64_t k = 0; k < units->n; k++) {
+    tsl_unit *u = &units->list[k];
+    dp_recur_units_set_features(r, u, u->stage % every == 0 ? NULL : u - lanes);
+  }
 }
 
 static tsl_err strips(const dp_recur *r, const shape *s, tsl_units *units, int64_t *n_lanes) {
@@ -147,7 +141,8 @@ static tsl_err strips(const dp_recur *r, const shape *s, tsl_units *units, int64
   TSL_TRY(dp_cut_ends(&stages, &rows));
   TSL_TRY(dp_cut_ends(&cut, &columns));
   TSL_TRY(tsl_alloc(n, sizeof *units->list, "tiles", (void **)&units->list));
-  fill_strips(r, &rows, &columns, units);
+  dp_cut_tiles(&rows, &columns, 0, units);
+  look_at_strips(r, rows.n, columns.n, units);
   *n_lanes = columns.n;
 done:
   TSL_FREE_ALL(rows.at, columns.at);

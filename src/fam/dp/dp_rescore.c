@@ -3,7 +3,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 static void complain(dp_own *own, double found, double goal) {
   (void)snprintf(own->mismatch, sizeof own->mismatch,

@@ -239,20 +239,6 @@ done:
   return err;
 }
 
-static void fill_strips(const dp_params *p, const dp_ends *rows, const dp_ends *columns,
-                        tsl_units *units) {
-  const int64_t top = p->problem == DP_STAGECOACH ? 1 : 0;
-  for (int64_t stage = 0; stage < rows->n; stage++)
-    for (int64_t lane = 0; lane < columns->n; lane++) {
-      tsl_unit *u = &units->list[units->n];
-      *u = (tsl_unit){.id = units->n++, .stage = stage, .lane = lane};
-      u->lo[0] = top + (stage > 0 ? rows->at[stage - 1] : 0), u->hi[0] = top + rows->at[stage];
-      u->lo[1] = lane > 0 ? columns->at[lane - 1] : 0, u->hi[1] = columns->at[lane];
-      u->hi[2] = 1;
-      dp_units_set_features(p, u);
-    }
-}
-
 /** LOCAL: cells that are left out take a part of the time. */
 static void leave_out(const dp_params *p, const tsl_limits *limits, const dp_needed *needed,
                       tsl_units *units) {
@@ -331,7 +317,8 @@ static tsl_err strips(const tsl_problem *problem, const tsl_limits *limits, tsl_
   TSL_TRY(row_ends(problem, &s, &rows));
   TSL_TRY(column_ends(p, &s, rows.n, &columns));
   TSL_TRY(tsl_alloc(rows.n * columns.n, sizeof *units->list, "tiles", (void **)&units->list));
-  fill_strips(p, &rows, &columns, units);
+  dp_cut_tiles(&rows, &columns, p->problem == DP_STAGECOACH ? 1 : 0, units);
+  for (int64_t k = 0; k < units->n; k++) dp_units_set_features(p, &units->list[k]);
   if (own->needed != NULL) leave_out(p, limits, own->needed, units);
   TSL_TRY(count_again(problem, limits, &s, &rows, units));
   tsl_free(own->lane_end);

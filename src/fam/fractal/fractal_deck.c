@@ -21,54 +21,60 @@ static const char *const palette_words[] = {"grey", "viridis", NULL};
 #define MOST 2147483647.0 /* FRACTAL_MAX_ITER */
 
 static const tsl_key view_keys[] = {
-    {"corners", TSL_KEY_REALS, VIEW(corners), "", -FAR, FAR, NULL, NULL, 0,
-     "Outer edges [x_lo, y_lo, x_hi, y_hi]; pixels need not be square."},
-    {"centre", TSL_KEY_REALS, VIEW(centre), "", -FAR, FAR, NULL, NULL, 0,
-     "Middle of the picture [x, y]; with width."},
-    {"width", TSL_KEY_REAL, VIEW(width), "", TINY, FAR, NULL, NULL, 0,
-     "Width of the picture; the height follows from square pixels."},
+    TSL_REALS_KEY("corners", VIEW(corners), -FAR, FAR,
+                  "Outer edges [x_lo, y_lo, x_hi, y_hi]; pixels need not be square."),
+    TSL_REALS_KEY("centre", VIEW(centre), -FAR, FAR, "Middle of the picture [x, y]; with width."),
+    TSL_REAL_KEY("width", VIEW(width), "", TINY, FAR,
+                 "Width of the picture; the height follows from square pixels."),
     {0}};
 
 const tsl_key fractal_keys[] = {
-    {"set", TSL_KEY_CHOICE, AT(set), "mandelbrot", 0, 0, fractal_set_words, NULL, 0,
-     "z <- z^2 + c: mandelbrot, julia (c is fixed), or burning_ship (of |x| and |y|)."},
-    {"c", TSL_KEY_REALS, AT(c), "", -FAR, FAR, NULL, NULL, 0,
-     "Julia: the constant [re, im]; required there."},
-    {"view", TSL_KEY_MAP, AT(view), "", 0, 0, NULL, view_keys, sizeof((fractal_deck *)0)->view,
-     "What is seen: corners, or centre and width; default: the whole set."},
-    {"xres", TSL_KEY_INT, AT(xres), "1024", 1, SIDE, NULL, NULL, 0, "Columns of pixels."},
-    {"yres", TSL_KEY_INT, AT(yres), "1024", 1, SIDE, NULL, NULL, 0, "Rows of pixels."},
-    {"maxiter", TSL_KEY_INT, AT(maxiter), "1000", 1, MOST, NULL, NULL, 0,
-     "Points that need as many steps or more to leave are inside: value 0."},
-    {"precision", TSL_KEY_CHOICE, AT(precision), "fp64", 0, 0, precision_words, NULL, 0,
-     "Arithmetic; fp32 is faster, but refuses views narrower than about 1e-4, and many values near "
-     "the border change."},
-    {"exact", TSL_KEY_BOOL, AT(exact), "yes", 0, 0, NULL, NULL, 0,
-     "yes: each pixel as the plain loop gives it; no: areas with a border of one value are filled, "
-     "and the pixels thereby missed are estimated."},
-    {"interior", TSL_KEY_BOOL, AT(interior), "", 0, 0, NULL, NULL, 0,
-     "Mandelbrot: skip points in the main cardioid and the disc beside it; default yes; exact."},
-    {"periodicity", TSL_KEY_BOOL, AT(periodicity), "yes", 0, 0, NULL, NULL, 0,
-     "Stop when an orbit repeats bit for bit; exact."},
-    {"binarise", TSL_KEY_BOOL, AT(binarise), "yes", 0, 0, NULL, NULL, 0,
-     "Also write the image of 255 where the value is at least the mean, and 0 elsewhere."},
-    {"png", TSL_KEY_TEXT, AT(png), "", 0, 0, NULL, NULL, 0,
-     "PNG picture of the values; relative to the working folder; an older picture is replaced."},
-    {"binarised_png", TSL_KEY_TEXT, AT(binarised_png), "", 0, 0, NULL, NULL, 0,
-     "PNG picture of the binarised image; needs binarise: yes."},
-    {"palette", TSL_KEY_CHOICE, AT(palette), "", 0, 0, palette_words, NULL, 0,
-     "Colours of png, by the logarithm of the value; inside is black; default viridis."},
-    {"cpu_schedule", TSL_KEY_CHOICE, AT(schedule), "auto", 0, 0, fractal_schedule_words, NULL, 0,
-     "CPU: auto (default), or a plain loop dealt to the threads in one of the other ways."},
-    {"gpu_memory", TSL_KEY_CHOICE, AT(memory), "device", 0, 0, fractal_memory_words, NULL, 0,
-     "GPU: where the image lives: device memory and a copy, managed memory, pinned host memory."},
-    {"gpu_threads", TSL_KEY_CHOICE, AT(threads), "auto", 0, 0, fractal_threads_words, NULL, 0,
-     "GPU: auto (default), or the plain loop with a thread for each column (1d) or pixel (2d)."},
-    {"gpu_block", TSL_KEY_INT, AT(block), "", 1, 1024, NULL, NULL, 0,
-     "GPU: threads of a block of gpu_threads; default 128 for 1d, 256 for 2d, whose blocks are 16 "
-     "columns wide."},
-    {"gpu_mean", TSL_KEY_CHOICE, AT(mean), "auto", 0, 0, fractal_mean_words, NULL, 0,
-     "GPU: how the values are summed for the mean."},
+    TSL_CHOICE_KEY(
+        "set", AT(set), "mandelbrot", fractal_set_words,
+        "z <- z^2 + c: mandelbrot, julia (c is fixed), or burning_ship (of |x| and |y|)."),
+    TSL_REALS_KEY("c", AT(c), -FAR, FAR, "Julia: the constant [re, im]; required there."),
+    TSL_MAP_KEY("view", AT(view), view_keys, sizeof((fractal_deck *)0)->view,
+                "What is seen: corners, or centre and width; default: the whole set."),
+    TSL_INT_KEY("xres", AT(xres), "1024", 1, SIDE, "Columns of pixels."),
+    TSL_INT_KEY("yres", AT(yres), "1024", 1, SIDE, "Rows of pixels."),
+    TSL_INT_KEY("maxiter", AT(maxiter), "1000", 1, MOST,
+                "Points that need as many steps or more to leave are inside: value 0."),
+    TSL_CHOICE_KEY("precision", AT(precision), "fp64", precision_words,
+                   "Arithmetic; fp32 is faster, but refuses views narrower than about 1e-4, and "
+                   "many values near the border change."),
+    TSL_BOOL_KEY("exact", AT(exact), "yes",
+                 "yes: each pixel as the plain loop gives it; no: areas with a border of one value "
+                 "are filled, and the pixels thereby missed are estimated."),
+    TSL_BOOL_KEY(
+        "interior", AT(interior), "",
+        "Mandelbrot: skip points in the main cardioid and the disc beside it; default yes; exact."),
+    TSL_BOOL_KEY("periodicity", AT(periodicity), "yes",
+                 "Stop when an orbit repeats bit for bit; exact."),
+    TSL_BOOL_KEY(
+        "binarise", AT(binarise), "yes",
+        "Also write the image of 255 where the value is at least the mean, and 0 elsewhere."),
+    TSL_TEXT_KEY(
+        "png", AT(png), "",
+        "PNG picture of the values; relative to the working folder; an older picture is replaced."),
+    TSL_TEXT_KEY("binarised_png", AT(binarised_png), "",
+                 "PNG picture of the binarised image; needs binarise: yes."),
+    TSL_CHOICE_KEY(
+        "palette", AT(palette), "", palette_words,
+        "Colours of png, by the logarithm of the value; inside is black; default viridis."),
+    TSL_CHOICE_KEY(
+        "cpu_schedule", AT(schedule), "auto", fractal_schedule_words,
+        "CPU: auto (default), or a plain loop dealt to the threads in one of the other ways."),
+    TSL_CHOICE_KEY("gpu_memory", AT(memory), "device", fractal_memory_words,
+                   "GPU: where the image lives: device memory and a copy, managed memory, pinned "
+                   "host memory."),
+    TSL_CHOICE_KEY(
+        "gpu_threads", AT(threads), "auto", fractal_threads_words,
+        "GPU: auto (default), or the plain loop with a thread for each column (1d) or pixel (2d)."),
+    TSL_INT_KEY("gpu_block", AT(block), "", 1, 1024,
+                "GPU: threads of a block of gpu_threads; default 128 for 1d, 256 for 2d, whose "
+                "blocks are 16 columns wide."),
+    TSL_CHOICE_KEY("gpu_mean", AT(mean), "auto", fractal_mean_words,
+                   "GPU: how the values are summed for the mean."),
     {0}};
 
 /* ----------------------------------------------------------- who uses what */

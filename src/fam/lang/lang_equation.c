@@ -8,17 +8,16 @@
 #include <stdio.h>
 #include <string.h>
 
-const tsl_key lang_quantity_keys[] = {
-    {"name", TSL_KEY_TEXT, offsetof(lang_quantity, name), NULL, 0, 0, NULL, NULL, 0,
-     "Its name: q is q_i, q_j, ... in the equation."},
-    {"column", TSL_KEY_INT, offsetof(lang_quantity, column), NULL, 0, 0x1p24, NULL, NULL, 0,
-     "Column of the input, counted from 0."},
-    {0}};
+const tsl_key lang_quantity_keys[] = {TSL_TEXT_KEY("name", offsetof(lang_quantity, name), NULL,
+                                                   "Its name: q is q_i, q_j, ... in the equation."),
+                                      TSL_INT_KEY("column", offsetof(lang_quantity, column), NULL,
+                                                  0, 0x1p24,
+                                                  "Column of the input, counted from 0."),
+                                      {0}};
 
 const tsl_key lang_parameter_keys[] = {
-    {"name", TSL_KEY_TEXT, offsetof(lang_parameter, name), NULL, 0, 0, NULL, NULL, 0, "Its name."},
-    {"value", TSL_KEY_REAL, offsetof(lang_parameter, value), NULL, 0, 0, NULL, NULL, 0,
-     "Its number."},
+    TSL_TEXT_KEY("name", offsetof(lang_parameter, name), NULL, "Its name."),
+    TSL_REAL_KEY("value", offsetof(lang_parameter, value), NULL, 0, 0, "Its number."),
     {0}};
 
 /* -------------------------------------------------------------------- names */

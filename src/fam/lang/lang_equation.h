@@ -25,6 +25,20 @@ typedef struct lang_parameter {
 extern const tsl_key lang_quantity_keys[];
 extern const tsl_key lang_parameter_keys[];
 
+/** Keys of an equation in the table of a struct with these members, in two parts. */
+#define LANG_VALUE_KEYS(type, value_doc, gradient_doc, symmetric_doc)       \
+  TSL_TEXT_KEY("value", offsetof(type, value), "", value_doc),              \
+      TSL_TEXT_KEY("gradient", offsetof(type, gradient), "", gradient_doc), \
+      TSL_BOOL_KEY("symmetric", offsetof(type, symmetric), "", symmetric_doc)
+#define LANG_EQUATION_KEYS(type)                                                              \
+  TSL_TEXT_KEY("unit", offsetof(type, unit), "",                                              \
+               "Unit of the values, written to the output; default 1."),                      \
+      TSL_MAPS_KEY("quantities", offsetof(type, quantities), lang_quantity_keys,              \
+                   sizeof(lang_quantity),                                                     \
+                   "Numbers of each point: columns of the input (input.columns is needed)."), \
+      TSL_MAPS_KEY("parameters", offsetof(type, parameters), lang_parameter_keys,             \
+                   sizeof(lang_parameter), "Named numbers.")
+
 /** Where an equation is in its deck, and the type of its reals: TSL_F32 or TSL_F64. */
 typedef struct lang_place {
   const tsl_deck *deck;

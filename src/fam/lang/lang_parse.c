@@ -60,28 +60,19 @@ static const char *nearest(const lang_parser *p, const char *word) {
   return tsl_nearest_word(word, words);
 }
 
-static int find_loop(const lang_parser *p, const char *name) {
-  for (int l = 0; l < p->n_loops; l++)
-    if (strcmp(p->loops[l], name) == 0) return l;
+/** Which of n structs, each of so many bytes and beginning with its name, has this one; or -1. */
+static int find(const void *first, int n, size_t bytes, const char *name) {
+  for (int k = 0; k < n; k++)
+    if (strcmp((const char *)first + (size_t)k * bytes, name) == 0) return k;
   return -1;
 }
 
 static int find_table(const lang_names *names, const char *name) {
-  for (int t = 0; t < names->n_tables; t++)
-    if (strcmp(names->tables[t].name, name) == 0) return t;
-  return -1;
+  return find(names->tables, names->n_tables, sizeof *names->tables, name);
 }
 
 static int find_array(const lang_names *names, const char *name) {
-  for (int a = 0; a < names->n_arrays; a++)
-    if (strcmp(names->arrays[a].name, name) == 0) return a;
-  return -1;
-}
-
-static int find_scalar(const lang_names *names, const char *name) {
-  for (int s = 0; s < names->n_scalars; s++)
-    if (strcmp(names->scalars[s].name, name) == 0) return s;
-  return -1;
+  return find(names->arrays, names->n_arrays, sizeof *names->arrays, name);
 }
 
 static tsl_err lang_parse_fail_unknown(const lang_parser *p, const lang_token *name) {
@@ -210,7 +201,7 @@ static tsl_err parse_variable(lang_parser *p, lang_token *variable) {
   if (p->n_loops == LANG_LOOPS_MAX)
     LANG_FAIL_AT(TSL_ERR_INPUT, p->text, token.at, token.length,
                  "more than %d ranges in each other", LANG_LOOPS_MAX);
-  if (find_loop(p, name) >= 0)
+  if (find(p->loops, p->n_loops, sizeof *p->loops, name) >= 0)
     LANG_FAIL_AT(TSL_ERR_INPUT, p->text, token.at, token.length,
                  "'%s' is the outer range's variable", name);
   err = lang_check_name(p->names, name);
@@ -277,12 +268,27 @@ done:
   return err;
 }
 
+static tsl_err parse_argument(lang_parser *p, int32_t node) {
+  tsl_err err = TSL_OK;
+  int32_t argument = -1;
+  TSL_TRY(lang_parse_inner(p, &argument));
+  lang_node_adopt(p->expr, node, argument);
+done:
+  return err;
+}
+
+/** The end of a call that began with the word. */
+static tsl_err end_arguments(lang_parser *p, const lang_token *word, int32_t node) {
+  const tsl_err err = lang_parse_expect(p, ")", "after the arguments");
+  p->expr->nodes[node].length = p->end - word->at;
+  return err;
+}
+
 /** min(..), sum(..), the other folds, abs(..); the word is taken. */
 static tsl_err parse_call(lang_parser *p, const lang_token *word, int32_t *out) {
   tsl_err err = TSL_OK;
   const int fold = find_fold(p, word);
   const lang_opcode op = fold < N_FOLDS ? folds[fold].arguments : LANG_OP_ABS;
-  int32_t argument = -1;
   TSL_TRY(lang_parse_expect(p, "(", "after the name of a function"));
   if (fold < N_FOLDS && is_range(p)) return parse_range(p, word, fold, out);
   if (op == LANG_N_OPS)
@@ -290,15 +296,12 @@ static tsl_err parse_call(lang_parser *p, const lang_token *word, int32_t *out) 
                  "%s takes a range: %s(k = lo .. hi : expression)", folds[fold].word,
                  folds[fold].word);
   TSL_TRY(lang_node_new(p->expr, op, word->at, 0, out));
-  TSL_TRY(lang_parse_inner(p, &argument));
-  lang_node_adopt(p->expr, *out, argument);
+  TSL_TRY(parse_argument(p, *out));
   while (op != LANG_OP_ABS && lang_parse_next(p, ",")) {
     TSL_TRY(lang_parse_take(p));
-    TSL_TRY(lang_parse_inner(p, &argument));
-    lang_node_adopt(p->expr, *out, argument);
+    TSL_TRY(parse_argument(p, *out));
   }
-  TSL_TRY(lang_parse_expect(p, ")", "after the arguments"));
-  p->expr->nodes[*out].length = p->end - word->at;
+  TSL_TRY(end_arguments(p, word, *out));
 done:
   return err;
 }
@@ -307,19 +310,15 @@ done:
 static tsl_err parse_function(lang_parser *p, const lang_token *word, lang_function function,
                               int32_t *out) {
   tsl_err err = TSL_OK;
-  int32_t argument = -1;
   TSL_TRY(lang_parse_expect(p, "(", "after the name of a function"));
   TSL_TRY(lang_node_new(p->expr, LANG_OP_CALL, word->at, 0, out));
   p->expr->nodes[*out].ref = (int32_t)function;
-  TSL_TRY(lang_parse_inner(p, &argument));
-  lang_node_adopt(p->expr, *out, argument);
+  TSL_TRY(parse_argument(p, *out));
   if (function == LANG_POW) {
     TSL_TRY(lang_parse_expect(p, ",", "before the power"));
-    TSL_TRY(lang_parse_inner(p, &argument));
-    lang_node_adopt(p->expr, *out, argument);
+    TSL_TRY(parse_argument(p, *out));
   }
-  TSL_TRY(lang_parse_expect(p, ")", "after the arguments"));
-  p->expr->nodes[*out].length = p->end - word->at;
+  TSL_TRY(end_arguments(p, word, *out));
 done:
   return err;
 }
@@ -358,8 +357,9 @@ static tsl_err parse_name(lang_parser *p, int32_t *out) {
     p->expr->nodes[*out].real = HUGE_VAL;
     return TSL_OK;
   }
-  if ((found = find_loop(p, text)) >= 0) return parse_leaf(p, &name, LANG_OP_LOOP, found, out);
-  if ((found = find_scalar(p->names, text)) >= 0)
+  if ((found = find(p->loops, p->n_loops, sizeof *p->loops, text)) >= 0)
+    return parse_leaf(p, &name, LANG_OP_LOOP, found, out);
+  if ((found = find(p->names->scalars, p->names->n_scalars, sizeof *p->names->scalars, text)) >= 0)
     return parse_leaf(p, &name, LANG_OP_SCALAR, found, out);
   if ((found = find_table(p->names, text)) >= 0) return parse_table(p, &name, found, out);
   if ((found = find_array(p->names, text)) >= 0) return parse_data(p, &name, found, out);

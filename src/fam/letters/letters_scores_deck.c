@@ -11,49 +11,21 @@
 #define LARGEST 10000
 
 /** The table; arguments are the standards of its numbers. */
-#define KEYS(match_standard, mismatch_standard, open_standard, extend_standard)                 \
-  {"match",   TSL_KEY_INT,                                                                      \
-   AT(match), match_standard,                                                                   \
-   0,         LARGEST,                                                                          \
-   NULL,      NULL,                                                                             \
-   0,         "Score of two equal letters."},                                                   \
-      {"mismatch",                                                                              \
-       TSL_KEY_INT,                                                                             \
-       AT(mismatch),                                                                            \
-       mismatch_standard,                                                                       \
-       -LARGEST,                                                                                \
-       LARGEST,                                                                                 \
-       NULL,                                                                                    \
-       NULL,                                                                                    \
-       0,                                                                                       \
-       "Score of two different letters."},                                                      \
-      {"open",   TSL_KEY_INT,                                                                   \
-       AT(open), open_standard,                                                                 \
-       0,        LARGEST,                                                                       \
-       NULL,     NULL,                                                                          \
-       0,        "Cost of a gap, whatever its length."},                                        \
-      {"extend",   TSL_KEY_INT,                                                                 \
-       AT(extend), extend_standard,                                                             \
-       0,          LARGEST,                                                                     \
-       NULL,       NULL,                                                                        \
-       0,          "Cost of each letter of a gap; a gap of length g costs open + g * extend."}, \
-      {"matrix",                                                                                \
-       TSL_KEY_TEXT,                                                                            \
-       AT(matrix),                                                                              \
-       "",                                                                                      \
-       0,                                                                                       \
-       0,                                                                                       \
-       NULL,                                                                                    \
-       NULL,                                                                                    \
-       0,                                                                                       \
-       "Scores of all pairs of letters, instead of match and mismatch: BLOSUM45 BLOSUM50 "      \
-       "BLOSUM62 BLOSUM80 BLOSUM90 PAM30 PAM70 PAM250 NUC.4.4, or a file in their format."},    \
-  {                                                                                             \
-    0                                                                                           \
-  }
+#define KEYS(match_standard, mismatch_standard, open_standard, extend_standard)                \
+  TSL_INT_KEY("match", AT(match), match_standard, 0, LARGEST, "Score of two equal letters."),  \
+      TSL_INT_KEY("mismatch", AT(mismatch), mismatch_standard, -LARGEST, LARGEST,              \
+                  "Score of two different letters."),                                          \
+      TSL_INT_KEY("open", AT(open), open_standard, 0, LARGEST,                                 \
+                  "Cost of a gap, whatever its length."),                                      \
+      TSL_INT_KEY("extend", AT(extend), extend_standard, 0, LARGEST,                           \
+                  "Cost of each letter of a gap; a gap of length g costs open + g * extend."), \
+      TSL_TEXT_KEY(                                                                            \
+          "matrix", AT(matrix), "",                                                            \
+          "Scores of all pairs of letters, instead of match and mismatch: BLOSUM45 BLOSUM50 "  \
+          "BLOSUM62 BLOSUM80 BLOSUM90 PAM30 PAM70 PAM250 NUC.4.4, or a file in their format.")
 
-const tsl_key letters_scores_keys[] = {KEYS("2", "-3", "5", "2")};
-const tsl_key letters_scores_bare_keys[] = {KEYS("", "", "", "")};
+const tsl_key letters_scores_keys[] = {KEYS("2", "-3", "5", "2"), {0}};
+const tsl_key letters_scores_bare_keys[] = {KEYS("", "", "", ""), {0}};
 
 /** Scores of equal and of different letters, for all that there are. */
 static void set_plain(const letters_scores_deck *map, letters_scores *scores) {

@@ -54,35 +54,29 @@ extern const char *const points_format_words[];
 extern const char *const points_delimiter_words[];
 extern const char *const points_header_words[];
 
-/** A row: name, type, and member of points_input; most: largest number; words: of a choice. */
-#define POINTS_INPUT_KEY(name, type, at, most, words, doc) \
-  { name, type, at, "", 0, most, words, NULL, 0, doc }
 #define POINTS_INPUT_AT(base, member) ((base) + offsetof(points_input, member))
 
 /** The rows of points_input_keys; base: offset of the points_input in the struct of a larger map.
  */
 #define POINTS_INPUT_KEYS(base)                                                                    \
-  POINTS_INPUT_KEY("file", TSL_KEY_TEXT, POINTS_INPUT_AT(base, file), 0, NULL,                     \
-                   "File with one point per row; relative to the deck's folder."),                 \
-      POINTS_INPUT_KEY(                                                                            \
-          "format", TSL_KEY_CHOICE, POINTS_INPUT_AT(base, format), 0, points_format_words,         \
+  TSL_TEXT_KEY("file", POINTS_INPUT_AT(base, file), "",                                            \
+               "File with one point per row; relative to the deck's folder."),                     \
+      TSL_CHOICE_KEY(                                                                              \
+          "format", POINTS_INPUT_AT(base, format), "", points_format_words,                        \
           "File format; auto (default) looks at the first bytes and at the ending .xyz."),         \
-      POINTS_INPUT_KEY("dataset", TSL_KEY_TEXT, POINTS_INPUT_AT(base, dataset), 0, NULL,           \
-                       "HDF5: path of the dataset in the file, 1-D or 2-D."),                      \
-      POINTS_INPUT_KEY("columns", TSL_KEY_INTS, POINTS_INPUT_AT(base, columns), POINTS_MAX_D * 16, \
-                       NULL,                                                                       \
-                       "Columns of the coordinates, counted from 0; default: all that nothing "    \
-                       "else takes (XYZ: 0, 1, 2)."),                                              \
-      POINTS_INPUT_KEY(                                                                            \
-          "delimiter", TSL_KEY_CHOICE, POINTS_INPUT_AT(base, delimiter), 0,                        \
-          points_delimiter_words,                                                                  \
+      TSL_TEXT_KEY("dataset", POINTS_INPUT_AT(base, dataset), "",                                  \
+                   "HDF5: path of the dataset in the file, 1-D or 2-D."),                          \
+      TSL_INTS_KEY("columns", POINTS_INPUT_AT(base, columns), 0, POINTS_MAX_D * 16,                \
+                   "Columns of the coordinates, counted from 0; default: all that nothing else "   \
+                   "takes (XYZ: 0, 1, 2)."),                                                       \
+      TSL_CHOICE_KEY(                                                                              \
+          "delimiter", POINTS_INPUT_AT(base, delimiter), "", points_delimiter_words,               \
           "Text: what separates fields; auto (default) takes semicolon, comma, tab or blanks."),   \
-      POINTS_INPUT_KEY("header", TSL_KEY_CHOICE, POINTS_INPUT_AT(base, header), 0,                 \
-                       points_header_words,                                                        \
-                       "Text: is the first line a header; auto (default): yes when no wanted "     \
-                       "field is a number."),                                                      \
-      POINTS_INPUT_KEY("comment", TSL_KEY_TEXT, POINTS_INPUT_AT(base, comment), 0, NULL,           \
-                       "Text: one character that starts a comment; default '#'.")
+      TSL_CHOICE_KEY("header", POINTS_INPUT_AT(base, header), "", points_header_words,             \
+                     "Text: is the first line a header; auto (default): yes when no wanted field " \
+                     "is a number."),                                                              \
+      TSL_TEXT_KEY("comment", POINTS_INPUT_AT(base, comment), "",                                  \
+                   "Text: one character that starts a comment; default '#'.")
 
 /** Where points of a deck come from; all pointers are borrowed. */
 typedef struct points_source {

@@ -15,21 +15,19 @@ const char *const points_header_words[] = {"auto", "yes", "no", NULL};
 const tsl_key points_input_keys[] = {POINTS_INPUT_KEYS(0), {0}};
 
 const tsl_key points_generator_keys[] = {
-    {"kind", TSL_KEY_CHOICE, GEN(kind), "", 0, 0, points_kind_words, NULL, 0,
-     "uniform: in a cube; plummer: a star cluster (3-D); clusters: Gaussian blobs, in order."},
-    {"n", TSL_KEY_INT, GEN(n), "", 0, (double)TABLE_MAX_ROWS, NULL, NULL, 0,
-     "Points; default 1000."},
-    {"d", TSL_KEY_INT, GEN(d), "", 1, POINTS_MAX_D, NULL, NULL, 0,
-     "Dimensions; default 3 (plummer: always 3)."},
-    {"seed", TSL_KEY_INT, GEN(seed), "", 0, 0x1p53, NULL, NULL, 0,
-     "Seed of the random numbers; default 1."},
-    {"side", TSL_KEY_REAL, GEN(side), "", TINY, BIG, NULL, NULL, 0,
-     "Edge of the cube of points or cluster centres; default 1, or of uniform points with a box "
-     "that box."},
-    {"scale", TSL_KEY_REAL, GEN(scale), "", TINY, BIG, NULL, NULL, 0,
-     "plummer: scale radius, default 1; clusters: standard deviation, default 0.05 side."},
-    {"clusters", TSL_KEY_INT, GEN(clusters), "", 1, 1e9, NULL, NULL, 0,
-     "Number of blobs; default 8."},
+    TSL_CHOICE_KEY(
+        "kind", GEN(kind), "", points_kind_words,
+        "uniform: in a cube; plummer: a star cluster (3-D); clusters: Gaussian blobs, in order."),
+    TSL_INT_KEY("n", GEN(n), "", 0, (double)TABLE_MAX_ROWS, "Points; default 1000."),
+    TSL_INT_KEY("d", GEN(d), "", 1, POINTS_MAX_D, "Dimensions; default 3 (plummer: always 3)."),
+    TSL_INT_KEY("seed", GEN(seed), "", 0, 0x1p53, "Seed of the random numbers; default 1."),
+    TSL_REAL_KEY("side", GEN(side), "", TINY, BIG,
+                 "Edge of the cube of points or cluster centres; default 1, or of uniform points "
+                 "with a box that box."),
+    TSL_REAL_KEY(
+        "scale", GEN(scale), "", TINY, BIG,
+        "plummer: scale radius, default 1; clusters: standard deviation, default 0.05 side."),
+    TSL_INT_KEY("clusters", GEN(clusters), "", 1, 1e9, "Number of blobs; default 8."),
     {0}};
 
 const char *points_key(const char *section, const char *key, char path[POINTS_PATH]) {

@@ -5,7 +5,6 @@
 #include "tri_family.h"
 
 #include <math.h>
-#include <stdio.h>
 
 tsl_err tri_bits_check(const tri_preparing *c) {
   tsl_err err = TSL_OK;

@@ -1,7 +1,6 @@
 /* Does the deck make sense? Every refusal names the deck's line and the way out. */
 #include "tri_bits.h"
 #include "tri_family.h"
-#include "tri_letters.h"
 
 #include <float.h>
 #include <math.h>

@@ -1,7 +1,6 @@
 /* Classes of points, the slots that pairs of them count into, edges and whole weights. */
 #include "tri_marks.h"
 
-#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

@@ -29,50 +29,53 @@ static const char *const block_words[] = {"8",    "16",   "32",   "8x2",  "8x4",
 /* Keys that only some choices use have no standard here: `uses` below holds it. */
 static const tsl_key input_keys[] = {
     POINTS_INPUT_KEYS(IN(points)),
-    {"frames", TSL_KEY_TEXT, IN(frames), "", 0, 0, NULL, NULL, 0,
-     "The file is a trajectory (XYZ, extended XYZ; XTC, TRR, DCD, PDB, GRO with libchemfiles), of "
-     "which these frames are taken: all, FIRST:LAST or FIRST:LAST:STEP, from 1."},
-    {"alphabet", TSL_KEY_CHOICE, IN(alphabet), "", 0, 0, letters_alphabet_words, NULL, 0,
-     "Edit, global, local, extension: the letters of a FASTA or FASTQ file, plain or gzip; default "
-     "dna."},
-    {"packed", TSL_KEY_BOOL, IN(packed), "", 0, 0, NULL, NULL, 0,
-     "Jaccard to yule: each number of a row is a byte of eight dimensions, the first the highest "
-     "bit, as numpy.packbits has them."},
-    {"bfloat16", TSL_KEY_BOOL, IN(bfloat16), "", 0, 0, NULL, NULL, 0,
-     "Coordinates of the file are the 16 bits of bfloat16 numbers (uint16 in NPY)."},
-    {"radius_column", TSL_KEY_INT, IN(radius_column), "", 0, POINTS_MAX_D * 16, NULL, NULL, 0,
-     "Overlap: column of the radii, counted from 0, in the unit of the coordinates."},
-    {"mass_column", TSL_KEY_INT, IN(mass_column), "", 0, POINTS_MAX_D * 16, NULL, NULL, 0,
-     "Gravity: column of the masses, counted from 0."},
-    {"vector_columns", TSL_KEY_INTS, IN(vector_columns), "", 0, POINTS_MAX_D * 16, NULL, NULL, 0,
-     "Sum: columns of the vectors, counted from 0; default: one vector of ones."},
-    {"kind_column", TSL_KEY_INT, IN(kind_column), "", 0, POINTS_MAX_D * 16, NULL, NULL, 0,
-     "Histogram, between: column of the points' kinds, whole numbers."},
-    {"kind_file", TSL_KEY_TEXT, IN(kind_file), "", 0, 0, NULL, NULL, 0,
-     "Histogram, between: text with the kind of a point, a word, in each line; of frames also a "
-     "file of the same atoms."},
-    {"symbols", TSL_KEY_BOOL, IN(symbols), "", 0, 0, NULL, NULL, 0,
-     "Histogram, between: the symbols of XYZ are the kinds; of frames also types of atoms."},
-    {"weight_column", TSL_KEY_INT, IN(weight_column), "", 0, POINTS_MAX_D * 16, NULL, NULL, 0,
-     "Histogram: column of the points' weights; a pair weighs their product."},
-    {"weight_file", TSL_KEY_TEXT, IN(weight_file), "", 0, 0, NULL, NULL, 0,
-     "Histogram: file with the weight of a point in each row; of frames, the same in all of them."},
-    {"region_column", TSL_KEY_INT, IN(region_column), "", 0, POINTS_MAX_D * 16, NULL, NULL, 0,
-     "Histogram: column of the points' regions, whole numbers from 0 on."},
-    {"region_file", TSL_KEY_TEXT, IN(region_file), "", 0, 0, NULL, NULL, 0,
-     "Histogram: file with the region of a point in each row."},
+    TSL_TEXT_KEY(
+        "frames", IN(frames), "",
+        "The file is a trajectory (XYZ, extended XYZ; XTC, TRR, DCD, PDB, GRO with libchemfiles), "
+        "of which these frames are taken: all, FIRST:LAST or FIRST:LAST:STEP, from 1."),
+    TSL_CHOICE_KEY("alphabet", IN(alphabet), "", letters_alphabet_words,
+                   "Edit, global, local, extension: the letters of a FASTA or FASTQ file, plain or "
+                   "gzip; default dna."),
+    TSL_BOOL_KEY("packed", IN(packed), "",
+                 "Jaccard to yule: each number of a row is a byte of eight dimensions, the first "
+                 "the highest bit, as numpy.packbits has them."),
+    TSL_BOOL_KEY("bfloat16", IN(bfloat16), "",
+                 "Coordinates of the file are the 16 bits of bfloat16 numbers (uint16 in NPY)."),
+    TSL_INT_KEY("radius_column", IN(radius_column), "", 0, POINTS_MAX_D * 16,
+                "Overlap: column of the radii, counted from 0, in the unit of the coordinates."),
+    TSL_INT_KEY("mass_column", IN(mass_column), "", 0, POINTS_MAX_D * 16,
+                "Gravity: column of the masses, counted from 0."),
+    TSL_INTS_KEY("vector_columns", IN(vector_columns), 0, POINTS_MAX_D * 16,
+                 "Sum: columns of the vectors, counted from 0; default: one vector of ones."),
+    TSL_INT_KEY("kind_column", IN(kind_column), "", 0, POINTS_MAX_D * 16,
+                "Histogram, between: column of the points' kinds, whole numbers."),
+    TSL_TEXT_KEY("kind_file", IN(kind_file), "",
+                 "Histogram, between: text with the kind of a point, a word, in each line; of "
+                 "frames also a file of the same atoms."),
+    TSL_BOOL_KEY(
+        "symbols", IN(symbols), "",
+        "Histogram, between: the symbols of XYZ are the kinds; of frames also types of atoms."),
+    TSL_INT_KEY("weight_column", IN(weight_column), "", 0, POINTS_MAX_D * 16,
+                "Histogram: column of the points' weights; a pair weighs their product."),
+    TSL_TEXT_KEY("weight_file", IN(weight_file), "",
+                 "Histogram: file with the weight of a point in each row; of frames, the same in "
+                 "all of them."),
+    TSL_INT_KEY("region_column", IN(region_column), "", 0, POINTS_MAX_D * 16,
+                "Histogram: column of the points' regions, whole numbers from 0 on."),
+    TSL_TEXT_KEY("region_file", IN(region_file), "",
+                 "Histogram: file with the region of a point in each row."),
     {0}};
 
 static const tsl_key other_keys[] = {
-    {"input", TSL_KEY_MAP, OTHER(input), "", 0, 0, NULL, input_keys, sizeof(tri_input),
-     "Points from a file, keys as those of input."},
-    {"generator", TSL_KEY_MAP, OTHER(generator), "", 0, 0, NULL, points_generator_keys,
-     sizeof(points_generator), "Made-up points, keys as those of generator; seed: default 2."},
+    TSL_MAP_KEY("input", OTHER(input), input_keys, sizeof(tri_input),
+                "Points from a file, keys as those of input."),
+    TSL_MAP_KEY("generator", OTHER(generator), points_generator_keys, sizeof(points_generator),
+                "Made-up points, keys as those of generator; seed: default 2."),
     {0}};
 
 static const tsl_key between_keys[] = {
-    {"first", TSL_KEY_TEXT, 0, "", 0, 0, NULL, NULL, 0, "Kind of the points i."},
-    {"other", TSL_KEY_TEXT, sizeof(char *), "", 0, 0, NULL, NULL, 0, "Kind of the points j."},
+    TSL_TEXT_KEY("first", 0, "", "Kind of the points i."),
+    TSL_TEXT_KEY("other", sizeof(char *), "", "Kind of the points j."),
     {0}};
 
 const tsl_key tri_keys[] = {
@@ -81,105 +84,111 @@ const tsl_key tri_keys[] = {
      "Value of a pair: a distance, the inner product, the gap between spheres (overlap), gravity; "
      "of sequences of letters the edit distance, or an alignment's score; or an equation, a map "
      "with the keys below."},
-    {"output", TSL_KEY_CHOICE, AT(output), NULL, 0, 0, tri_output_words, NULL, 0,
-     "What is kept: every value (condensed, square), those within a threshold (threshold, csr), "
-     "the nearest (topk), a histogram, forces; of each point the number of others within a "
-     "threshold "
-     "(degree), the nearest (minimum) or the farthest (maximum); clusters: components, dbscan, "
-     "linkage; sums over all points (sum); of two sets point k with point k (paired)."},
-    {"precision", TSL_KEY_CHOICE, AT(precision), "fp32", 0, 0, tri_precision_words, NULL, 0,
-     "Type of points, arithmetic and values; fp16, bf16: coordinates are rounded to it, int8: they "
-     "must be whole numbers of it, and all else is fp32."},
-    {"unit", TSL_KEY_TEXT, AT(unit), "", 0, 0, NULL, NULL, 0,
-     "Unit of the coordinates, written to the output; default: angstrom for XYZ, km for "
-     "haversine."},
-    {"scores", TSL_KEY_MAP, AT(scores), "", 0, 0, NULL, letters_scores_bare_keys,
-     sizeof(letters_scores_deck),
-     "Global, local, extension: scores and gap costs; default: match 2, mismatch -3, open 5, "
-     "extend 2."},
-    {"x_drop", TSL_KEY_INT, AT(x_drop), "", 0, TRI_MAX_DROP, NULL, NULL, 0,
-     "Extension: cells whose score is so much less than the best before their antidiagonal, and "
-     "more, are dropped; default: none are."},
-    {"tsv", TSL_KEY_TEXT, AT(tsv), "", 0, 0, NULL, NULL, 0,
-     "Sequences, outputs topk, threshold, paired, components, dbscan: file for the result with "
-     "their names, a table with tabs; relative to the working folder."},
-    {"alignment", TSL_KEY_TEXT, AT(alignment), "", 0, 0, NULL, NULL, 0,
-     "Sequences, outputs topk, threshold, paired: file for the alignments of the pairs that are "
-     "kept, NAME.sam, NAME.paf or NAME.tsv; relative to the working folder."},
-    {"input", TSL_KEY_MAP, AT(input), "", 0, 0, NULL, input_keys, sizeof(tri_input),
-     "Points, or sequences of letters, from a file."},
-    {"generator", TSL_KEY_MAP, AT(generator), "", 0, 0, NULL, points_generator_keys,
-     sizeof(points_generator), "Made-up points instead of a file."},
-    {"other", TSL_KEY_MAP, AT(other), "", 0, 0, NULL, other_keys, sizeof((tri_deck *)0)->other,
-     "Another set: pairs are a point of the first set and one of the other. condensed is then a "
-     "matrix, topk the nearest points of the other set, paired has point k of both."},
-    {"between", TSL_KEY_MAP, AT(between), "", 0, 0, NULL, between_keys,
-     sizeof((tri_deck *)0)->between,
-     "Two kinds of the points (input.kind_column, kind_file, symbols) as two sets; points_first "
-     "and "
-     "points_other say which points these are."},
-    {"self", TSL_KEY_BOOL, AT(self), "", 0, 0, NULL, NULL, 0,
-     "Output histogram with other: count the pairs within each set, too, as those of two kinds."},
-    {"threshold", TSL_KEY_REAL, AT(threshold), "", 0, 0, NULL, NULL, 0,
-     "Outputs threshold, degree, csr, components, dbscan: largest value that counts, of scores and "
-     "inner products the smallest, in the values' unit; overlap: default 0 (touching)."},
-    {"atom_pairs", TSL_KEY_TEXT, AT(atom_pairs), "", 0, 0, NULL, NULL, 0,
-     "Output threshold of frames: text with two numbers of atoms, from 0, in each line; the "
-     "distances of these pairs, and which are contacts, instead of the number of all pairs."},
-    {"min_samples", TSL_KEY_INT, AT(min_samples), "", 1, TRI_FEW_K + 1, NULL, NULL, 0,
-     "Output dbscan: points within the threshold of a core point, itself included; default 5."},
-    {"k", TSL_KEY_INT, AT(k), "", 1, TRI_MAX_K, NULL, NULL, 0,
-     "Output topk: neighbours per point; default 8."},
-    {"bins", TSL_KEY_INT, AT(bins), "", 1, TRI_MAX_BINS, NULL, NULL, 0,
-     "Output histogram: number of bins; default 200."},
-    {"range", TSL_KEY_REALS, AT(range), "", 0, 0, NULL, NULL, 0,
-     "Output histogram: first and last edge, [lo, hi); default with a box: 0 to half its shortest "
-     "edge."},
-    {"spacing", TSL_KEY_CHOICE, AT(spacing), "", 0, 0, spacing_words, NULL, 0,
-     "Output histogram: bins of equal width (default), or of equal ratio of their edges."},
-    {"edges", TSL_KEY_REALS, AT(edges), "", 0, 0, NULL, NULL, 0,
-     "Output histogram: edges of the bins, ascending, in place of bins and range."},
-    {"axes", TSL_KEY_CHOICE, AT(axes), "", 0, 0, axes_words, NULL, 0,
-     "Output histogram: value (default); rp_pi: distance across the last coordinate and along it; "
-     "s_mu: distance and the part of it along the last coordinate."},
-    {"bins_2", TSL_KEY_INT, AT(bins_2), "", 1, TRI_MAX_BINS, NULL, NULL, 0,
-     "rp_pi and s_mu: bins of the second axis; default 40 and 20."},
-    {"range_2", TSL_KEY_REALS, AT(range_2), "", 0, 0, NULL, NULL, 0,
-     "rp_pi and s_mu: first and last edge of the second axis; default of mu: 0 to 1, 1 included."},
-    {"estimator", TSL_KEY_CHOICE, AT(estimator), "", 0, 0, estimator_words, NULL, 0,
-     "Output histogram of data and random points (other, self: yes): natural, DD/RR - 1, or "
-     "landy_szalay, (DD - 2 DR + RR)/RR."},
-    {"regions", TSL_KEY_INT, AT(regions), "", 2, 1024, NULL, NULL, 0,
-     "Output histogram: number of regions of equally many points that space is cut into, whose "
-     "pairs are counted apart; with an estimator they give its errors."},
-    {"resampling", TSL_KEY_CHOICE, AT(resampling), "", 0, 0, resampling_words, NULL, 0,
-     "Estimator with regions: errors by jackknife (default) or bootstrap."},
-    {"resamples", TSL_KEY_INT, AT(resamples), "", 2, 100000, NULL, NULL, 0,
-     "Bootstrap: number of samples; default 200."},
-    {"box", TSL_KEY_REALS, AT(box), "", 0, BIG, NULL, NULL, 0,
-     "Periods of a periodic box, one per dimension (1 to 3), in the unit of the coordinates."},
-    {"sphere_radius", TSL_KEY_REAL, AT(sphere_radius), "", TINY, BIG, NULL, NULL, 0,
-     "Haversine: radius of the sphere; default 6371.0088 km, the Earth's mean radius."},
-    {"radius", TSL_KEY_REAL, AT(radius), "", 0, BIG, NULL, NULL, 0,
-     "Overlap: one radius for all spheres, in the unit of the coordinates."},
-    {"mass", TSL_KEY_REAL, AT(mass), "", 0, BIG, NULL, NULL, 0,
-     "Gravity: one mass for all points; default for a generator: 1/n."},
-    {"softening", TSL_KEY_REAL, AT(softening), "", 0, BIG, NULL, NULL, 0,
-     "Gravity: Plummer softening length, in the unit of the coordinates; default 0."},
-    {"G", TSL_KEY_REAL, AT(constant), "", 0, 0, NULL, NULL, 0,
-     "Gravity: gravitational constant in the deck's units; default 1."},
-    {"search", TSL_KEY_CHOICE, AT(search), "", 0, 0, search_words, NULL, 0,
-     "Outputs with a cut-off: look at all pairs, or at near ones, points being sorted in space; "
-     "auto (default): near where that is less than a quarter of the work."},
-    {"map", TSL_KEY_CHOICE, AT(map), "", 0, 0, tri_map_words, NULL, 0,
-     "GPU, condensed and square: map from thread block to tile; auto (default) is the fastest."},
-    {"block", TSL_KEY_CHOICE, AT(block), "", 0, 0, block_words, NULL, 0,
-     "GPU: threads of a block of the maps other than auto; default 16. 32x8: tiles of 32 x 32 "
-     "values, each thread four rows of one."},
-    {"cdp_cutoff", TSL_KEY_INT, AT(cdp_cutoff), "", 1, INT32_MAX, NULL, NULL, 0,
-     "GPU, map cdp: triangles of so many rows launch no more kernels; default 1024."},
-    {"cdp_depth", TSL_KEY_REAL, AT(cdp_depth), "", TINY, 1, NULL, NULL, 0,
-     "GPU, map cdp: levels of launches as a part of log2 of the rows; default 1."},
+    TSL_CHOICE_KEY("output", AT(output), NULL, tri_output_words,
+                   "What is kept: every value (condensed, square), those within a threshold "
+                   "(threshold, csr), the nearest (topk), a histogram, forces; of each point the "
+                   "number of others within a threshold (degree), the nearest (minimum) or the "
+                   "farthest (maximum); clusters: components, dbscan, linkage; sums over all "
+                   "points (sum); of two sets point k with point k (paired)."),
+    TSL_CHOICE_KEY("precision", AT(precision), "fp32", tri_precision_words,
+                   "Type of points, arithmetic and values; fp16, bf16: coordinates are rounded to "
+                   "it, int8: they must be whole numbers of it, and all else is fp32."),
+    TSL_TEXT_KEY("unit", AT(unit), "",
+                 "Unit of the coordinates, written to the output; default: angstrom for XYZ, km "
+                 "for haversine."),
+    TSL_MAP_KEY("scores", AT(scores), letters_scores_bare_keys, sizeof(letters_scores_deck),
+                "Global, local, extension: scores and gap costs; default: match 2, mismatch -3, "
+                "open 5, extend 2."),
+    TSL_INT_KEY("x_drop", AT(x_drop), "", 0, TRI_MAX_DROP,
+                "Extension: cells whose score is so much less than the best before their "
+                "antidiagonal, and more, are dropped; default: none are."),
+    TSL_TEXT_KEY("tsv", AT(tsv), "",
+                 "Sequences, outputs topk, threshold, paired, components, dbscan: file for the "
+                 "result with their names, a table with tabs; relative to the working folder."),
+    TSL_TEXT_KEY("alignment", AT(alignment), "",
+                 "Sequences, outputs topk, threshold, paired: file for the alignments of the pairs "
+                 "that are kept, NAME.sam, NAME.paf or NAME.tsv; relative to the working folder."),
+    TSL_MAP_KEY("input", AT(input), input_keys, sizeof(tri_input),
+                "Points, or sequences of letters, from a file."),
+    TSL_MAP_KEY("generator", AT(generator), points_generator_keys, sizeof(points_generator),
+                "Made-up points instead of a file."),
+    TSL_MAP_KEY(
+        "other", AT(other), other_keys, sizeof((tri_deck *)0)->other,
+        "Another set: pairs are a point of the first set and one of the other. condensed is then a "
+        "matrix, topk the nearest points of the other set, paired has point k of both."),
+    TSL_MAP_KEY("between", AT(between), between_keys, sizeof((tri_deck *)0)->between,
+                "Two kinds of the points (input.kind_column, kind_file, symbols) as two sets; "
+                "points_first and points_other say which points these are."),
+    TSL_BOOL_KEY("self", AT(self), "",
+                 "Output histogram with other: count the pairs within each set, too, as those of "
+                 "two kinds."),
+    TSL_REAL_KEY(
+        "threshold", AT(threshold), "", 0, 0,
+        "Outputs threshold, degree, csr, components, dbscan: largest value that counts, of scores "
+        "and inner products the smallest, in the values' unit; overlap: default 0 (touching)."),
+    TSL_TEXT_KEY(
+        "atom_pairs", AT(atom_pairs), "",
+        "Output threshold of frames: text with two numbers of atoms, from 0, in each line; the "
+        "distances of these pairs, and which are contacts, instead of the number of all pairs."),
+    TSL_INT_KEY(
+        "min_samples", AT(min_samples), "", 1, TRI_FEW_K + 1,
+        "Output dbscan: points within the threshold of a core point, itself included; default 5."),
+    TSL_INT_KEY("k", AT(k), "", 1, TRI_MAX_K, "Output topk: neighbours per point; default 8."),
+    TSL_INT_KEY("bins", AT(bins), "", 1, TRI_MAX_BINS,
+                "Output histogram: number of bins; default 200."),
+    TSL_REALS_KEY("range", AT(range), 0, 0,
+                  "Output histogram: first and last edge, [lo, hi); default with a box: 0 to half "
+                  "its shortest edge."),
+    TSL_CHOICE_KEY(
+        "spacing", AT(spacing), "", spacing_words,
+        "Output histogram: bins of equal width (default), or of equal ratio of their edges."),
+    TSL_REALS_KEY("edges", AT(edges), 0, 0,
+                  "Output histogram: edges of the bins, ascending, in place of bins and range."),
+    TSL_CHOICE_KEY("axes", AT(axes), "", axes_words,
+                   "Output histogram: value (default); rp_pi: distance across the last coordinate "
+                   "and along it; s_mu: distance and the part of it along the last coordinate."),
+    TSL_INT_KEY("bins_2", AT(bins_2), "", 1, TRI_MAX_BINS,
+                "rp_pi and s_mu: bins of the second axis; default 40 and 20."),
+    TSL_REALS_KEY("range_2", AT(range_2), 0, 0,
+                  "rp_pi and s_mu: first and last edge of the second axis; default of mu: 0 to 1, "
+                  "1 included."),
+    TSL_CHOICE_KEY("estimator", AT(estimator), "", estimator_words,
+                   "Output histogram of data and random points (other, self: yes): natural, DD/RR "
+                   "- 1, or landy_szalay, (DD - 2 DR + RR)/RR."),
+    TSL_INT_KEY("regions", AT(regions), "", 2, 1024,
+                "Output histogram: number of regions of equally many points that space is cut "
+                "into, whose pairs are counted apart; with an estimator they give its errors."),
+    TSL_CHOICE_KEY("resampling", AT(resampling), "", resampling_words,
+                   "Estimator with regions: errors by jackknife (default) or bootstrap."),
+    TSL_INT_KEY("resamples", AT(resamples), "", 2, 100000,
+                "Bootstrap: number of samples; default 200."),
+    TSL_REALS_KEY(
+        "box", AT(box), 0, BIG,
+        "Periods of a periodic box, one per dimension (1 to 3), in the unit of the coordinates."),
+    TSL_REAL_KEY("sphere_radius", AT(sphere_radius), "", TINY, BIG,
+                 "Haversine: radius of the sphere; default 6371.0088 km, the Earth's mean radius."),
+    TSL_REAL_KEY("radius", AT(radius), "", 0, BIG,
+                 "Overlap: one radius for all spheres, in the unit of the coordinates."),
+    TSL_REAL_KEY("mass", AT(mass), "", 0, BIG,
+                 "Gravity: one mass for all points; default for a generator: 1/n."),
+    TSL_REAL_KEY("softening", AT(softening), "", 0, BIG,
+                 "Gravity: Plummer softening length, in the unit of the coordinates; default 0."),
+    TSL_REAL_KEY("G", AT(constant), "", 0, 0,
+                 "Gravity: gravitational constant in the deck's units; default 1."),
+    TSL_CHOICE_KEY(
+        "search", AT(search), "", search_words,
+        "Outputs with a cut-off: look at all pairs, or at near ones, points being sorted in space; "
+        "auto (default): near where that is less than a quarter of the work."),
+    TSL_CHOICE_KEY(
+        "map", AT(map), "", tri_map_words,
+        "GPU, condensed and square: map from thread block to tile; auto (default) is the fastest."),
+    TSL_CHOICE_KEY("block", AT(block), "", block_words,
+                   "GPU: threads of a block of the maps other than auto; default 16. 32x8: tiles "
+                   "of 32 x 32 values, each thread four rows of one."),
+    TSL_INT_KEY("cdp_cutoff", AT(cdp_cutoff), "", 1, INT32_MAX,
+                "GPU, map cdp: triangles of so many rows launch no more kernels; default 1024."),
+    TSL_REAL_KEY("cdp_depth", AT(cdp_depth), "", TINY, 1,
+                 "GPU, map cdp: levels of launches as a part of log2 of the rows; default 1."),
     {0}};
 
 /* ----------------------------------------------------------- who uses what */

@@ -8,28 +8,22 @@
 #define AT(member) offsetof(tri_function_deck, member)
 
 const tsl_key tri_function_keys[] = {
-    {"name", TSL_KEY_CHOICE, AT(name), "equation", 0, 0, tri_choice_words, NULL, 0,
-     "Its name, for which the word alone stands; an equation has the keys from value on."},
-    {"p", TSL_KEY_REAL, AT(order), "", 1e-3, 1e3, NULL, NULL, 0,
-     "Minkowski: the order; default 2."},
-    {"variances", TSL_KEY_REALS, AT(variances), "", 1e-300, 1e300, NULL, NULL, 0,
-     "Seuclidean: the variance of each dimension; default: those of the points."},
-    {"value", TSL_KEY_TEXT, AT(value), "", 0, 0, NULL, NULL, 0,
-     "Value of a pair (i, j), of r, r2, dx[k], x_i[k], x_j[k], d, quantities and parameters."},
-    {"gradient", TSL_KEY_TEXT, AT(gradient), "", 0, 0, NULL, NULL, 0,
-     "Output forces: derivative of the value by x_i[k], an expression with k for any component."},
-    {"symmetric", TSL_KEY_BOOL, AT(symmetric), "", 0, 0, NULL, NULL, 0,
-     "Value (i, j) is value (j, i); needed by all outputs of unordered pairs, and looked into; "
-     "default no."},
-    {"diagonal", TSL_KEY_BOOL, AT(diagonal), "", 0, 0, NULL, NULL, 0,
-     "Square and sum: keep the value of a point with itself (default); no: 0 in its place."},
-    {"unit", TSL_KEY_TEXT, AT(unit), "", 0, 0, NULL, NULL, 0,
-     "Unit of the values, written to the output; default 1."},
-    {"quantities", TSL_KEY_MAPS, AT(quantities), "", 0, 0, NULL, lang_quantity_keys,
-     sizeof(lang_quantity),
-     "Numbers of each point: columns of the input (input.columns is needed)."},
-    {"parameters", TSL_KEY_MAPS, AT(parameters), "", 0, 0, NULL, lang_parameter_keys,
-     sizeof(lang_parameter), "Named numbers."},
+    TSL_CHOICE_KEY(
+        "name", AT(name), "equation", tri_choice_words,
+        "Its name, for which the word alone stands; an equation has the keys from value on."),
+    TSL_REAL_KEY("p", AT(order), "", 1e-3, 1e3, "Minkowski: the order; default 2."),
+    TSL_REALS_KEY("variances", AT(variances), 1e-300, 1e300,
+                  "Seuclidean: the variance of each dimension; default: those of the points."),
+    LANG_VALUE_KEYS(
+        tri_function_deck,
+        "Value of a pair (i, j), of r, r2, dx[k], x_i[k], x_j[k], d, quantities and parameters.",
+        "Output forces: derivative of the value by x_i[k], an expression with k for any component.",
+        "Value (i, j) is value (j, i); needed by all outputs of unordered pairs, and looked into; "
+        "default no."),
+    TSL_BOOL_KEY(
+        "diagonal", AT(diagonal), "",
+        "Square and sum: keep the value of a point with itself (default); no: 0 in its place."),
+    LANG_EQUATION_KEYS(tri_function_deck),
     {0}};
 
 /* -------------------------------------------------------------------- names */

@@ -14,7 +14,6 @@
 #include "tri_marks.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { DD, DR, RR };

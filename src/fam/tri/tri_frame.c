@@ -3,7 +3,6 @@
 
 #include "integers.h"
 
-#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

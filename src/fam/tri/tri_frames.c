@@ -2,7 +2,6 @@
 #include "integers.h"
 #include "tri_frames_own.h"
 
-#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

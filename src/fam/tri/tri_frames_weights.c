@@ -1,6 +1,5 @@
 /* Weights of a trajectory's atoms. Atoms of one kind and one weight are a class, whose pairs are
  * counted apart: sums of weights follow from counts, and are exact up to their last additions. */
-#include "integers.h"
 #include "tri_frames_own.h"
 
 #include <math.h>

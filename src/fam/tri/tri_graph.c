@@ -1,8 +1,6 @@
 /* What backends read of a graph's fields. */
 #include "tri_graph.h"
 
-#include "integers.h"
-
 tri_graph_view tri_graph_view_of(const tsl_problem *problem) {
   return (tri_graph_view){.stage = *(const int32_t *)tsl_problem_data(problem, "stage"),
                           .component = tsl_problem_data(problem, "component"),

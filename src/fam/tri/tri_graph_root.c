@@ -4,7 +4,6 @@
 #include "integers.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 void tri_graph_touch(tsl_problem *problem, const char *name) {

@@ -7,7 +7,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 _Static_assert((int)TRI_LETTERS_SCORED == (int)LETTERS_SCORED, "letters that have scores");
 

@@ -19,6 +19,12 @@ TSL_FN R TRI_(tri_asin)(R x) {
 
 /* ---- steps: add dimension k of a pair; a = x[k][i], b = x[k][j], box = period of dimension k */
 
+/** A step that is that of another function. */
+#define TRI_SAME_STEP(name, same)                          \
+  TSL_FN R TRI_(tri_step_##name)(R acc, R a, R b, R box) { \
+    return TRI_(tri_step_##same)(acc, a, b, box);          \
+  }
+
 TSL_FN R TRI_(tri_step_sqeuclidean)(R acc, R a, R b, R box) {
   (void)box;
   const R t = a - b;
@@ -34,9 +40,7 @@ TSL_FN R TRI_(tri_step_chebyshev)(R acc, R a, R b, R box) {
   return t > acc ? t : acc;
 }
 /** Of unit vectors: 1 - cos is half the square of their difference, without cancellation. */
-TSL_FN R TRI_(tri_step_cosine)(R acc, R a, R b, R box) {
-  return TRI_(tri_step_sqeuclidean)(acc, a, b, box);
-}
+TRI_SAME_STEP(cosine, sqeuclidean)
 /** Minimum image for coordinates wrapped into [0, box): the nearer of |a - b| and box - |a - b|. */
 TSL_FN R TRI_(tri_step_euclidean_periodic)(R acc, R a, R b, R box) {
   const R t = TRI_ABS(a - b);
@@ -44,25 +48,12 @@ TSL_FN R TRI_(tri_step_euclidean_periodic)(R acc, R a, R b, R box) {
   const R m = u < t ? u : t;
   return TRI_FMA(m, m, acc);
 }
-TSL_FN R TRI_(tri_step_euclidean)(R acc, R a, R b, R box) {
-  return TRI_(tri_step_sqeuclidean)(acc, a, b, box);
-}
-TSL_FN R TRI_(tri_step_correlation)(R acc, R a, R b, R box) {
-  return TRI_(tri_step_cosine)(acc, a, b, box);
-}
-TSL_FN R TRI_(tri_step_haversine)(R acc, R a, R b, R box) {
-  return TRI_(tri_step_sqeuclidean)(acc, a, b, box);
-}
-TSL_FN R TRI_(tri_step_overlap)(R acc, R a, R b, R box) {
-  return TRI_(tri_step_sqeuclidean)(acc, a, b, box);
-}
-
-TSL_FN R TRI_(tri_step_seuclidean)(R acc, R a, R b, R box) {
-  return TRI_(tri_step_sqeuclidean)(acc, a, b, box);
-}
-TSL_FN R TRI_(tri_step_mahalanobis)(R acc, R a, R b, R box) {
-  return TRI_(tri_step_sqeuclidean)(acc, a, b, box);
-}
+TRI_SAME_STEP(euclidean, sqeuclidean)
+TRI_SAME_STEP(correlation, cosine)
+TRI_SAME_STEP(haversine, sqeuclidean)
+TRI_SAME_STEP(overlap, sqeuclidean)
+TRI_SAME_STEP(seuclidean, sqeuclidean)
+TRI_SAME_STEP(mahalanobis, sqeuclidean)
 /** x^p = e^(p log x), 0 of 0. */
 TSL_FN R TRI_(tri_power)(R x, R p) {
   return x > (R)0 ? TRI_(lang_exp)(p * TRI_(lang_log)(x)) : (R)0;
@@ -77,9 +68,7 @@ TSL_FN R TRI_(tri_step_canberra)(R acc, R a, R b, R box) {
   const R size = TRI_ABS(a) + TRI_ABS(b);
   return acc + (size > (R)0 ? TRI_ABS(a - b) / size : (R)0);
 }
-TSL_FN R TRI_(tri_step_braycurtis)(R acc, R a, R b, R box) {
-  return TRI_(tri_step_manhattan)(acc, a, b, box);
-}
+TRI_SAME_STEP(braycurtis, manhattan)
 /** x log x, 0 of 0. */
 TSL_FN R TRI_(tri_entropy)(R x) {
   return x > (R)0 ? x * TRI_(lang_log)(x) : (R)0;
@@ -305,6 +294,7 @@ TSL_FN R TRI_(tri_apart)(const R *x, int64_t ld, int d, const R *box, bool wrapp
 }
 
 #undef R
+#undef TRI_SAME_STEP
 #undef TRI_REAL
 #undef TRI_
 #undef TRI_ABS

@@ -1,5 +1,4 @@
 /* From a deck to parameters and fields. */
-#include "tri_bits.h"
 #include "tri_graph_root.h"
 #include "tri_letters.h"
 #include "tri_marks.h"

@@ -4,7 +4,6 @@
 
 #include <float.h>
 #include <math.h>
-#include <string.h>
 
 /** Largest covariance, so that it and its factor stay modest. */
 enum { MOST_D = 4096 };

@@ -1,7 +1,6 @@
 /* The deck section `triples:`: words, keys, and what goes with what. */
 #include "triples_family.h"
 
-#include <float.h>
 #include <math.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -22,30 +21,28 @@ const tsl_key triples_keys[] = {
      triples_function_keys, sizeof(triples_function_deck),
      "axilrod_teller: energy and forces of the triple-dipole potential; triangles: how many have "
      "their sides in which bins; or an equation, a map with the keys below."},
-    {"output", TSL_KEY_CHOICE, AT(output), "", 0, 0, output_words, NULL, 0,
-     "Equation: sum (default), the sum over all triples; sums, also that of each point over its "
-     "triples; forces, these and minus the sum's slope, by function.gradient (sockets)."},
-    {"precision", TSL_KEY_CHOICE, AT(precision), "fp32", 0, 0, precision_words, NULL, 0,
-     "Type of points and arithmetic; sums are in double precision."},
-    {"unit", TSL_KEY_TEXT, AT(unit), "", 0, 0, NULL, NULL, 0,
-     "Unit of the coordinates, written to the output; default: angstrom for XYZ."},
-    {"input", TSL_KEY_MAP, AT(input), "", 0, 0, NULL, points_input_keys, sizeof(points_input),
-     "Points from a file."},
-    {"generator", TSL_KEY_MAP, AT(generator), "", 0, 0, NULL, points_generator_keys,
-     sizeof(points_generator), "Made-up points instead of a file."},
-    {"strength", TSL_KEY_REAL, AT(strength), "1", -BIG, BIG, NULL, NULL, 0,
-     "axilrod_teller: nu (C9), an energy times a length to the ninth power."},
-    {"cutoff", TSL_KEY_REAL, AT(cutoff), "", TINY, BIG, NULL, NULL, 0,
-     "axilrod_teller, equation: longest side of the triples that count; default all. A box needs "
-     "one, at "
-     "most "
-     "a third of its shortest edge."},
-    {"box", TSL_KEY_REALS, AT(box), "", TINY, BIG, NULL, NULL, 0,
-     "Periods of a periodic box, one per dimension, in the unit of the coordinates."},
-    {"bins", TSL_KEY_INT, AT(bins), "", 1, TRIPLES_MAX_BINS, NULL, NULL, 0,
-     "triangles: number of bins of a side; default 10."},
-    {"range", TSL_KEY_REALS, AT(range), "", 0, BIG, NULL, NULL, 0,
-     "triangles: first and last edge of the bins of a side, [lo, hi)."},
+    TSL_CHOICE_KEY(
+        "output", AT(output), "", output_words,
+        "Equation: sum (default), the sum over all triples; sums, also that of each point over its "
+        "triples; forces, these and minus the sum's slope, by function.gradient (sockets)."),
+    TSL_CHOICE_KEY("precision", AT(precision), "fp32", precision_words,
+                   "Type of points and arithmetic; sums are in double precision."),
+    TSL_TEXT_KEY("unit", AT(unit), "",
+                 "Unit of the coordinates, written to the output; default: angstrom for XYZ."),
+    TSL_MAP_KEY("input", AT(input), points_input_keys, sizeof(points_input), "Points from a file."),
+    TSL_MAP_KEY("generator", AT(generator), points_generator_keys, sizeof(points_generator),
+                "Made-up points instead of a file."),
+    TSL_REAL_KEY("strength", AT(strength), "1", -BIG, BIG,
+                 "axilrod_teller: nu (C9), an energy times a length to the ninth power."),
+    TSL_REAL_KEY("cutoff", AT(cutoff), "", TINY, BIG,
+                 "axilrod_teller, equation: longest side of the triples that count; default all. A "
+                 "box needs one, at most a third of its shortest edge."),
+    TSL_REALS_KEY("box", AT(box), TINY, BIG,
+                  "Periods of a periodic box, one per dimension, in the unit of the coordinates."),
+    TSL_INT_KEY("bins", AT(bins), "", 1, TRIPLES_MAX_BINS,
+                "triangles: number of bins of a side; default 10."),
+    TSL_REALS_KEY("range", AT(range), 0, BIG,
+                  "triangles: first and last edge of the bins of a side, [lo, hi)."),
     {0}};
 
 /* ------------------------------------------------------------------ checks */

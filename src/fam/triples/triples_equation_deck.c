@@ -8,22 +8,16 @@
 #define AT(member) offsetof(triples_function_deck, member)
 
 const tsl_key triples_function_keys[] = {
-    {"name", TSL_KEY_CHOICE, AT(name), "equation", 0, 0, triples_function_words, NULL, 0,
-     "Its name, for which the word alone stands; an equation has the keys below."},
-    {"value", TSL_KEY_TEXT, AT(value), "", 0, 0, NULL, NULL, 0,
-     "Value of three points, of r_ij, r_jk, r_ki, r2_ij, r2_jk, r2_ki, quantities and parameters."},
-    {"gradient", TSL_KEY_TEXT, AT(gradient), "", 0, 0, NULL, NULL, 0,
-     "Output forces: derivative of the value by r_ij, the other two sides held, of the same "
-     "names."},
-    {"symmetric", TSL_KEY_BOOL, AT(symmetric), "", 0, 0, NULL, NULL, 0,
-     "The value is the same however the three points are ordered; needed, and looked into."},
-    {"unit", TSL_KEY_TEXT, AT(unit), "", 0, 0, NULL, NULL, 0,
-     "Unit of the values, written to the output; default 1."},
-    {"quantities", TSL_KEY_MAPS, AT(quantities), "", 0, 0, NULL, lang_quantity_keys,
-     sizeof(lang_quantity),
-     "Numbers of each point: columns of the input (input.columns is needed)."},
-    {"parameters", TSL_KEY_MAPS, AT(parameters), "", 0, 0, NULL, lang_parameter_keys,
-     sizeof(lang_parameter), "Named numbers."},
+    TSL_CHOICE_KEY("name", AT(name), "equation", triples_function_words,
+                   "Its name, for which the word alone stands; an equation has the keys below."),
+    LANG_VALUE_KEYS(
+        triples_function_deck,
+        "Value of three points, of r_ij, r_jk, r_ki, r2_ij, r2_jk, r2_ki, quantities and "
+        "parameters.",
+        "Output forces: derivative of the value by r_ij, the other two sides held, of the same "
+        "names.",
+        "The value is the same however the three points are ordered; needed, and looked into."),
+    LANG_EQUATION_KEYS(triples_function_deck),
     {0}};
 
 tsl_err triples_equation_parse(const tsl_deck *deck, const triples_function_deck *s,

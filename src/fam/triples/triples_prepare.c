@@ -3,7 +3,6 @@
 
 #include <float.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 static double coordinate(const triples_points *points, int64_t i, int64_t k) {

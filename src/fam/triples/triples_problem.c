@@ -2,7 +2,6 @@
 #include "triples_family.h"
 
 #include <stdio.h>
-#include <string.h>
 
 static tsl_err add_field(tsl_problem *problem, const char *name, const char *doc, const char *unit,
                          const tsl_field *shape) {

@@ -15,23 +15,21 @@
 #define AT(member) offsetof(xc_cube_deck, member)
 
 const tsl_key xc_cube_keys[] = {
-    {"density", TSL_KEY_TEXT, AT(files[XC_CUBE_DENSITY]), "", 0, 0, NULL, NULL, 0,
-     "The electrons' density is written to this file, .cube."},
-    {"spin", TSL_KEY_TEXT, AT(files[XC_CUBE_SPIN]), "", 0, 0, NULL, NULL, 0,
-     "Likewise alpha's density less beta's."},
-    {"potential", TSL_KEY_TEXT, AT(files[XC_CUBE_POTENTIAL]), "", 0, 0, NULL, NULL, 0,
-     "Likewise the electrostatic potential, of point charges too; takes much longer."},
-    {"orbitals", TSL_KEY_TEXT, AT(orbitals), "", 0, 0, NULL, NULL, 0,
-     "Orbitals: numbers from 1, homo, lumo, homo-1, lumo+2, of alpha or with beta: before them, "
-     "as "
-     "in 'homo lumo 12 beta:homo'."},
-    {"orbital_files", TSL_KEY_TEXT, AT(orbital_files), "", 0, 0, NULL, NULL, 0,
-     "Their files, .cube, with a * where the orbital's name goes: mo_*.cube makes mo_homo.cube, "
-     "mo_beta_homo.cube."},
-    {"spacing", TSL_KEY_REAL, AT(spacing), "0.2", 1e-3, 100, NULL, NULL, 0,
-     "Points are so far from each other, bohr; at most six digits behind the point."},
-    {"margin", TSL_KEY_REAL, AT(margin), "4", 0, 1000, NULL, NULL, 0,
-     "The box ends so far from the outermost nuclei, bohr."},
+    TSL_TEXT_KEY("density", AT(files[XC_CUBE_DENSITY]), "",
+                 "The electrons' density is written to this file, .cube."),
+    TSL_TEXT_KEY("spin", AT(files[XC_CUBE_SPIN]), "", "Likewise alpha's density less beta's."),
+    TSL_TEXT_KEY("potential", AT(files[XC_CUBE_POTENTIAL]), "",
+                 "Likewise the electrostatic potential, of point charges too; takes much longer."),
+    TSL_TEXT_KEY("orbitals", AT(orbitals), "",
+                 "Orbitals: numbers from 1, homo, lumo, homo-1, lumo+2, of alpha or with beta: "
+                 "before them, as in 'homo lumo 12 beta:homo'."),
+    TSL_TEXT_KEY("orbital_files", AT(orbital_files), "",
+                 "Their files, .cube, with a * where the orbital's name goes: mo_*.cube makes "
+                 "mo_homo.cube, mo_beta_homo.cube."),
+    TSL_REAL_KEY("spacing", AT(spacing), "0.2", 1e-3, 100,
+                 "Points are so far from each other, bohr; at most six digits behind the point."),
+    TSL_REAL_KEY("margin", AT(margin), "4", 0, 1000,
+                 "The box ends so far from the outermost nuclei, bohr."),
     {0}};
 
 static const char *const kind_keys[XC_N_CUBE_KINDS] = {

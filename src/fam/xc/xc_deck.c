@@ -26,224 +26,226 @@ static const char *const accelerator_words[] = {"diis", "adiis+diis", NULL};
 #define SIZE(map) sizeof((xc_deck *)0)->map
 
 static const tsl_key lj_keys[] = {
-    {"atoms", TSL_KEY_TEXT, IN(molecule.lennard_jones, atoms), "", 0, 0, NULL, NULL, 0,
-     "Parameters of the atoms: 'atom epsilon sigma' (kcal/mol, Angstrom), separated by ';', where "
-     "an "
-     "atom is its number or an element, as in 'O 0.1521 3.1506; H 0.046 0.4'."},
-    {"mixing", TSL_KEY_CHOICE, IN(molecule.lennard_jones, mixing), "lorentz-berthelot", 0, 0,
-     xc_mixing_words, NULL, 0,
-     "Of unlike ones: mean sigma and geometric mean of epsilon, or geometric means of both."},
+    TSL_TEXT_KEY(
+        "atoms", IN(molecule.lennard_jones, atoms), "",
+        "Parameters of the atoms: 'atom epsilon sigma' (kcal/mol, Angstrom), separated by ';', "
+        "where an atom is its number or an element, as in 'O 0.1521 3.1506; H 0.046 0.4'."),
+    TSL_CHOICE_KEY(
+        "mixing", IN(molecule.lennard_jones, mixing), "lorentz-berthelot", xc_mixing_words,
+        "Of unlike ones: mean sigma and geometric mean of epsilon, or geometric means of both."),
     {0}};
 
 static const tsl_key molecule_keys[] = {
-    {"xyz", TSL_KEY_TEXT, IN(molecule, xyz), "", 0, 0, NULL, NULL, 0,
-     "XYZ file (Angstrom); relative to the deck's folder. Ghosts: Gh-O, @O."},
-    {"frames", TSL_KEY_TEXT, IN(molecule, frames), "", 0, 0, NULL, NULL, 0,
-     "Frames of an XYZ file of several that are computed one after another: all, FIRST:LAST or "
-     "FIRST:LAST:STEP, from 1."},
-    {"json", TSL_KEY_TEXT, IN(molecule, json), "", 0, 0, NULL, NULL, 0,
-     "QCSchema file; it also says charge and multiplicity."},
-    {"atoms", TSL_KEY_TEXT, IN(molecule, atoms), "", 0, 0, NULL, NULL, 0,
-     "Atoms in the deck: 'symbol x y z' (Angstrom), one a line or separated by ';'."},
-    {"charge", TSL_KEY_INT, IN(molecule, charge), "0", -XC_MAX_CHARGE, XC_MAX_CHARGE, NULL, NULL, 0,
-     "Charge of the molecule, elementary charges."},
-    {"multiplicity", TSL_KEY_INT, IN(molecule, multiplicity), "0", 0, 1000, NULL, NULL, 0,
-     "2S + 1; 0: the lowest, 1 or 2."},
-    {"charges", TSL_KEY_TEXT, IN(molecule, charges), "", 0, 0, NULL, NULL, 0,
-     "File of point charges around it, 'x y z q' a line (Angstrom, elementary charges); with "
-     "lennard_jones 'x y z q epsilon sigma' (kcal/mol, Angstrom)."},
-    {"lennard_jones", TSL_KEY_MAP, IN(molecule, lennard_jones), "", 0, 0, NULL, lj_keys,
-     SIZE(molecule.lennard_jones), "Dispersion and repulsion of atoms and point charges."},
+    TSL_TEXT_KEY("xyz", IN(molecule, xyz), "",
+                 "XYZ file (Angstrom); relative to the deck's folder. Ghosts: Gh-O, @O."),
+    TSL_TEXT_KEY("frames", IN(molecule, frames), "",
+                 "Frames of an XYZ file of several that are computed one after another: all, "
+                 "FIRST:LAST or FIRST:LAST:STEP, from 1."),
+    TSL_TEXT_KEY("json", IN(molecule, json), "",
+                 "QCSchema file; it also says charge and multiplicity."),
+    TSL_TEXT_KEY("atoms", IN(molecule, atoms), "",
+                 "Atoms in the deck: 'symbol x y z' (Angstrom), one a line or separated by ';'."),
+    TSL_INT_KEY("charge", IN(molecule, charge), "0", -XC_MAX_CHARGE, XC_MAX_CHARGE,
+                "Charge of the molecule, elementary charges."),
+    TSL_INT_KEY("multiplicity", IN(molecule, multiplicity), "0", 0, 1000,
+                "2S + 1; 0: the lowest, 1 or 2."),
+    TSL_TEXT_KEY("charges", IN(molecule, charges), "",
+                 "File of point charges around it, 'x y z q' a line (Angstrom, elementary "
+                 "charges); with lennard_jones 'x y z q epsilon sigma' (kcal/mol, Angstrom)."),
+    TSL_MAP_KEY("lennard_jones", IN(molecule, lennard_jones), lj_keys, SIZE(molecule.lennard_jones),
+                "Dispersion and repulsion of atoms and point charges."),
     {0}};
 
 static const tsl_key grid_keys[] = {
-    {"preset", TSL_KEY_TEXT, IN(grid, preset), "default", 0, 0, NULL, NULL, 0,
-     "coarse, default, fine, ultrafine, lio0, lio1 or lio2; the keys below replace its parts."},
-    {"radial", TSL_KEY_INT, IN(grid, radial), "", 1, XC_MAX_RADIAL, NULL, NULL, 0,
-     "Radial shells of every atom; with angular."},
-    {"angular", TSL_KEY_INT, IN(grid, angular), "", 1, 5810, NULL, NULL, 0,
-     "Points of a shell, the size of a Lebedev rule; with radial."},
-    {"rule", TSL_KEY_CHOICE, IN(grid, rule), "", 0, 0, xc_radial_words, NULL, 0,
-     "Radial quadrature."},
-    {"pruning", TSL_KEY_CHOICE, IN(grid, pruning), "", 0, 0, xc_pruning_words, NULL, 0,
-     "Fewer points near and far from nuclei."},
-    {"scheme", TSL_KEY_CHOICE, IN(grid, scheme), "", 0, 0, xc_scheme_words, NULL, 0,
-     "Partition of space."},
-    {"adjust", TSL_KEY_CHOICE, IN(grid, adjust), "", 0, 0, xc_adjust_words, NULL, 0,
-     "Sizes of the cells."},
-    {"cut", TSL_KEY_REAL, IN(grid, cut), "", 0, 1, NULL, NULL, 0,
-     "Points of less weight are dropped, bohr^3."},
-    {"response", TSL_KEY_BOOL, IN(grid, response), "yes", 0, 0, NULL, NULL, 0,
-     "Gradients follow points and weights, which move with the atoms, beside the functions."},
+    TSL_TEXT_KEY(
+        "preset", IN(grid, preset), "default",
+        "coarse, default, fine, ultrafine, lio0, lio1 or lio2; the keys below replace its parts."),
+    TSL_INT_KEY("radial", IN(grid, radial), "", 1, XC_MAX_RADIAL,
+                "Radial shells of every atom; with angular."),
+    TSL_INT_KEY("angular", IN(grid, angular), "", 1, 5810,
+                "Points of a shell, the size of a Lebedev rule; with radial."),
+    TSL_CHOICE_KEY("rule", IN(grid, rule), "", xc_radial_words, "Radial quadrature."),
+    TSL_CHOICE_KEY("pruning", IN(grid, pruning), "", xc_pruning_words,
+                   "Fewer points near and far from nuclei."),
+    TSL_CHOICE_KEY("scheme", IN(grid, scheme), "", xc_scheme_words, "Partition of space."),
+    TSL_CHOICE_KEY("adjust", IN(grid, adjust), "", xc_adjust_words, "Sizes of the cells."),
+    TSL_REAL_KEY("cut", IN(grid, cut), "", 0, 1, "Points of less weight are dropped, bohr^3."),
+    TSL_BOOL_KEY(
+        "response", IN(grid, response), "yes",
+        "Gradients follow points and weights, which move with the atoms, beside the functions."),
     {0}};
 
 static const tsl_key nonlocal_keys[] = {
-    {"b", TSL_KEY_REAL, IN(nonlocal, b), "", 0.1, 1000, NULL, NULL, 0,
-     "Adds VV10 to a functional that carries none; b belongs to the functional."},
-    {"c", TSL_KEY_REAL, IN(nonlocal, c), "0.0093", 0, 1, NULL, NULL, 0,
-     "Likewise, C of the C6 coefficients."},
-    {"preset", TSL_KEY_TEXT, IN(nonlocal, preset), "coarse", 0, 0, NULL, NULL, 0,
-     "Points that meet each other, as grid.preset; the partition of space is that of the grid."},
-    {"radial", TSL_KEY_INT, IN(nonlocal, radial), "", 1, XC_MAX_RADIAL, NULL, NULL, 0,
-     "Radial shells of every atom; with angular."},
-    {"angular", TSL_KEY_INT, IN(nonlocal, angular), "", 1, 5810, NULL, NULL, 0,
-     "Points of a shell, the size of a Lebedev rule; with radial."},
-    {"pruning", TSL_KEY_CHOICE, IN(nonlocal, pruning), "", 0, 0, xc_pruning_words, NULL, 0,
-     "Fewer points near and far from nuclei."},
+    TSL_REAL_KEY("b", IN(nonlocal, b), "", 0.1, 1000,
+                 "Adds VV10 to a functional that carries none; b belongs to the functional."),
+    TSL_REAL_KEY("c", IN(nonlocal, c), "0.0093", 0, 1, "Likewise, C of the C6 coefficients."),
+    TSL_TEXT_KEY(
+        "preset", IN(nonlocal, preset), "coarse",
+        "Points that meet each other, as grid.preset; the partition of space is that of the grid."),
+    TSL_INT_KEY("radial", IN(nonlocal, radial), "", 1, XC_MAX_RADIAL,
+                "Radial shells of every atom; with angular."),
+    TSL_INT_KEY("angular", IN(nonlocal, angular), "", 1, 5810,
+                "Points of a shell, the size of a Lebedev rule; with radial."),
+    TSL_CHOICE_KEY("pruning", IN(nonlocal, pruning), "", xc_pruning_words,
+                   "Fewer points near and far from nuclei."),
     {0}};
 
 static const tsl_key groups_keys[] = {
-    {"kind", TSL_KEY_CHOICE, IN(groups, kind), "kd", 0, 0, xc_grouping_words, NULL, 0,
-     "kd: median cuts into equal groups; cubes: spheres round nuclei, and cubes."},
-    {"target", TSL_KEY_INT, IN(groups, target), "", 0, 1 << 20, NULL, NULL, 0,
-     "kd: most points of a group; default 512; 0: the best of 128, 256, .. 2048 by a trial on the "
-     "first card, else on rank 0's socket, kept in the calibration file."},
-    {"reach", TSL_KEY_CHOICE, IN(groups, reach), "radius", 0, 0, xc_reach_words, NULL, 0,
-     "How far a shell reaches: to its true radius, or by its smallest exponent (not exact)."},
-    {"max_exponent", TSL_KEY_REAL, IN(groups, max_exponent), "", 1e-3, 700, NULL, NULL, 0,
-     "Reach exponent: a shell ends where it falls below exp(-max_exponent); default 10."},
-    {"side", TSL_KEY_REAL, IN(groups, side), "", 1e-3, 1e6, NULL, NULL, 0,
-     "cubes: their side, bohr; default 8."},
-    {"spheres", TSL_KEY_REAL, IN(groups, spheres), "", 0, 1, NULL, NULL, 0,
-     "cubes: share of an atom's radial shells in its sphere; default 0.6."},
-    {"least", TSL_KEY_INT, IN(groups, least), "", 0, 1 << 20, NULL, NULL, 0,
-     "cubes: cubes of fewer points are joined with the next; default 1."},
-    {"cost", TSL_KEY_CHOICE, IN(groups, cost), "fitted", 0, 0, xc_cost_words, NULL, 0,
-     "Formula of the balance that `tesela plan` prints."},
+    TSL_CHOICE_KEY("kind", IN(groups, kind), "kd", xc_grouping_words,
+                   "kd: median cuts into equal groups; cubes: spheres round nuclei, and cubes."),
+    TSL_INT_KEY(
+        "target", IN(groups, target), "", 0, 1 << 20,
+        "kd: most points of a group; default 512; 0: the best of 128, 256, .. 2048 by a trial on "
+        "the first card, else on rank 0's socket, kept in the calibration file."),
+    TSL_CHOICE_KEY(
+        "reach", IN(groups, reach), "radius", xc_reach_words,
+        "How far a shell reaches: to its true radius, or by its smallest exponent (not exact)."),
+    TSL_REAL_KEY(
+        "max_exponent", IN(groups, max_exponent), "", 1e-3, 700,
+        "Reach exponent: a shell ends where it falls below exp(-max_exponent); default 10."),
+    TSL_REAL_KEY("side", IN(groups, side), "", 1e-3, 1e6, "cubes: their side, bohr; default 8."),
+    TSL_REAL_KEY("spheres", IN(groups, spheres), "", 0, 1,
+                 "cubes: share of an atom's radial shells in its sphere; default 0.6."),
+    TSL_INT_KEY("least", IN(groups, least), "", 0, 1 << 20,
+                "cubes: cubes of fewer points are joined with the next; default 1."),
+    TSL_CHOICE_KEY("cost", IN(groups, cost), "fitted", xc_cost_words,
+                   "Formula of the balance that `tesela plan` prints."),
     {0}};
 
 static const tsl_key smearing_keys[] = {
-    {"kind", TSL_KEY_CHOICE, IN(smearing, kind), "none", 0, 0, smearing_words, NULL, 0,
-     "Fractions of electrons in orbitals near the Fermi level, of each spin its own: by Fermi and "
-     "Dirac, or by a Gaussian."},
-    {"width", TSL_KEY_REAL, IN(smearing, width), "0.01", 1e-6, 1, NULL, NULL, 0,
-     "Width of the step, hartree; of fermi: kT."},
+    TSL_CHOICE_KEY("kind", IN(smearing, kind), "none", smearing_words,
+                   "Fractions of electrons in orbitals near the Fermi level, of each spin its own: "
+                   "by Fermi and Dirac, or by a Gaussian."),
+    TSL_REAL_KEY("width", IN(smearing, width), "0.01", 1e-6, 1,
+                 "Width of the step, hartree; of fermi: kT."),
     {0}};
 
 static const tsl_key guess_keys[] = {
-    {"file", TSL_KEY_TEXT, IN(guess, file), "", 0, 0, NULL, NULL, 0,
-     "Output of a run of the same atoms, in any basis; they may have moved by 0.5 Angstrom."},
-    {"spins", TSL_KEY_TEXT, IN(guess, spins), "", 0, 0, NULL, NULL, 0,
-     "Atoms with unpaired electrons, negative: of beta: 'atom spin', separated by ';', where an "
-     "atom "
-     "is its number or an element, as in '1 4; 2 -4'. The orbitals are unrestricted then."},
+    TSL_TEXT_KEY(
+        "file", IN(guess, file), "",
+        "Output of a run of the same atoms, in any basis; they may have moved by 0.5 Angstrom."),
+    TSL_TEXT_KEY(
+        "spins", IN(guess, spins), "",
+        "Atoms with unpaired electrons, negative: of beta: 'atom spin', separated by ';', where an "
+        "atom is its number or an element, as in '1 4; 2 -4'. The orbitals are unrestricted then."),
     {0}};
 
 static const tsl_key scf_keys[] = {
-    {"energy", TSL_KEY_REAL, IN(scf, energy), "1e-8", 1e-15, 1, NULL, NULL, 0,
-     "Largest change of the energy at the end, hartree."},
-    {"commutator", TSL_KEY_REAL, IN(scf, commutator), "1e-5", 1e-14, 1, NULL, NULL, 0,
-     "Largest element of F D S - S D F at the end, hartree; with task: gradient its default is "
-     "1e-6."},
-    {"iterations", TSL_KEY_INT, IN(scf, iterations), "100", 1, 100000, NULL, NULL, 0,
-     "Most iterations."},
-    {"diis", TSL_KEY_INT, IN(scf, diis), "8", 0, XC_DIIS_MOST, NULL, NULL, 0,
-     "Matrices of DIIS; 0: none."},
-    {"accelerator", TSL_KEY_CHOICE, IN(scf, accelerator), "adiis+diis", 0, 0, accelerator_words,
-     NULL, 0,
-     "Weights of DIIS: adiis+diis: of lowest energy far from the end, Pulay's near it; diis: "
-     "Pulay's alone."},
-    {"damping", TSL_KEY_REAL, IN(scf, damping), "0", 0, 0.99, NULL, NULL, 0,
-     "Share of the old density kept, at first."},
-    {"level_shift", TSL_KEY_REAL, IN(scf, level_shift), "0", 0, 100, NULL, NULL, 0,
-     "Empty orbitals are raised by it at first, hartree."},
-    {"damping_until", TSL_KEY_REAL, IN(scf, damping_until), "0.01", 0, 1e6, NULL, NULL, 0,
-     "Commutator below which damping and level shift end, hartree."},
-    {"rebuild", TSL_KEY_INT, IN(scf, rebuild), "8", 1, 1000, NULL, NULL, 0,
-     "J and K anew every so many iterations; between, of the density's change."},
-    {"stability", TSL_KEY_CHOICE, IN(scf, stability), "none", 0, 0, stability_words, NULL, 0,
-     "Of a field that has converged: check: whether it is a minimum among fields of its kind; "
-     "follow: "
-     "from a saddle point go downhill and on."},
-    {"overlap", TSL_KEY_REAL, IN(scf, overlap), "1e-7", 1e-14, 0.1, NULL, NULL, 0,
-     "Combinations of functions with a smaller eigenvalue of the overlap are left out."},
+    TSL_REAL_KEY("energy", IN(scf, energy), "1e-8", 1e-15, 1,
+                 "Largest change of the energy at the end, hartree."),
+    TSL_REAL_KEY("commutator", IN(scf, commutator), "1e-5", 1e-14, 1,
+                 "Largest element of F D S - S D F at the end, hartree; with task: gradient its "
+                 "default is 1e-6."),
+    TSL_INT_KEY("iterations", IN(scf, iterations), "100", 1, 100000, "Most iterations."),
+    TSL_INT_KEY("diis", IN(scf, diis), "8", 0, XC_DIIS_MOST, "Matrices of DIIS; 0: none."),
+    TSL_CHOICE_KEY("accelerator", IN(scf, accelerator), "adiis+diis", accelerator_words,
+                   "Weights of DIIS: adiis+diis: of lowest energy far from the end, Pulay's near "
+                   "it; diis: Pulay's alone."),
+    TSL_REAL_KEY("damping", IN(scf, damping), "0", 0, 0.99,
+                 "Share of the old density kept, at first."),
+    TSL_REAL_KEY("level_shift", IN(scf, level_shift), "0", 0, 100,
+                 "Empty orbitals are raised by it at first, hartree."),
+    TSL_REAL_KEY("damping_until", IN(scf, damping_until), "0.01", 0, 1e6,
+                 "Commutator below which damping and level shift end, hartree."),
+    TSL_INT_KEY("rebuild", IN(scf, rebuild), "8", 1, 1000,
+                "J and K anew every so many iterations; between, of the density's change."),
+    TSL_CHOICE_KEY("stability", IN(scf, stability), "none", stability_words,
+                   "Of a field that has converged: check: whether it is a minimum among fields of "
+                   "its kind; follow: from a saddle point go downhill and on."),
+    TSL_REAL_KEY(
+        "overlap", IN(scf, overlap), "1e-7", 1e-14, 0.1,
+        "Combinations of functions with a smaller eigenvalue of the overlap are left out."),
     {0}};
 
 static const tsl_key serve_keys[] = {
-    {"remote", TSL_KEY_BOOL, IN(serve, remote), "no", 0, 0, NULL, NULL, 0,
-     "The server that --ipi tcp:HOST:PORT names may be on another host."},
-    {"token", TSL_KEY_TEXT, IN(serve, token), "", 0, 0, NULL, NULL, 0,
-     "File with the token that the server has to send in INIT; needed with remote."},
-    {"wait", TSL_KEY_REAL, IN(serve, wait), "10", 0, 86400, NULL, NULL, 0,
-     "So long the server may take to appear, s."},
+    TSL_BOOL_KEY("remote", IN(serve, remote), "no",
+                 "The server that --ipi tcp:HOST:PORT names may be on another host."),
+    TSL_TEXT_KEY("token", IN(serve, token), "",
+                 "File with the token that the server has to send in INIT; needed with remote."),
+    TSL_REAL_KEY("wait", IN(serve, wait), "10", 0, 86400,
+                 "So long the server may take to appear, s."),
     {0}};
 
 const tsl_key xc_keys[] = {
-    {"molecule", TSL_KEY_MAP, AT(molecule), "", 0, 0, NULL, molecule_keys, SIZE(molecule),
-     "Atoms, charge and multiplicity."},
-    {"task", TSL_KEY_CHOICE, AT(task), "energy", 0, 0, task_words, NULL, 0,
-     "What is computed: the energy, or the gradient too; default: what a QCSchema file says."},
-    {"basis", TSL_KEY_TEXT, AT(basis), "", 0, 0, NULL, NULL, 0,
-     "Basis set: STO-3G, 6-31G*, def2-SVP, def2-TZVP, DZVP, or a file (with a '/' or '.'); "
-     "required "
-     "but for what a QCSchema file says."},
-    {"ecp", TSL_KEY_TEXT, AT(ecp), "", 0, 0, NULL, NULL, 0,
-     "Effective core potentials of this set or file, in place of those that come with the basis."},
-    {"functions", TSL_KEY_CHOICE, AT(functions), "auto", 0, 0, kind_words, NULL, 0,
-     "Functions of shells; auto: as the set says."},
-    {"functional", TSL_KEY_TEXT, AT(functional), "", 0, 0, NULL, NULL, 0,
-     XC_OWN_NAMES "hf" XC_PUBLISHED_NAMES
-                  "; a functional of libxc by its name, or a sum; required likewise."},
-    {"source", TSL_KEY_CHOICE, AT(source), "auto", 0, 0, source_words, NULL, 0,
-     "Who computes the functional: own formulas, libxc, or own where there are any."},
-    {"reference", TSL_KEY_CHOICE, AT(reference), "auto", 0, 0, reference_words, NULL, 0,
-     "Same orbitals for both spins, or not; auto: restricted for singlets without guess.spins."},
-    {"coulomb", TSL_KEY_CHOICE, AT(coulomb), "exact", 0, 0, coulomb_words, NULL, 0,
-     "Coulomb matrix from four-centre integrals, or by density fitting."},
-    {"exchange", TSL_KEY_CHOICE, AT(exchange), "exact", 0, 0, exchange_words, NULL, 0,
-     "Exact exchange from four-centre integrals, or by density fitting; with coulomb: fitted."},
-    {"dispersion", TSL_KEY_CHOICE, AT(dispersion), "none", 0, 0, xc_dispersion_words, NULL, 0,
-     "Added to energy and gradient, with the functional's parameters: D3 of pairs with rational "
-     "damping, or D4."},
-    {"fitting", TSL_KEY_TEXT, AT(fitting), "", 0, 0, NULL, NULL, 0,
-     "Coulomb fitted: fitting set or file; default def2-universal-jfit, with exchange fitted "
-     "def2-universal-jkfit."},
-    {"basis_folder", TSL_KEY_TEXT, AT(basis_folder), "", 0, 0, NULL, NULL, 0,
-     "Folder of the named sets; default: the one that came with tesela."},
-    {"grid", TSL_KEY_MAP, AT(grid), "", 0, 0, NULL, grid_keys, SIZE(grid),
-     "Points of the exchange-correlation integrals."},
-    {"nonlocal", TSL_KEY_MAP, AT(nonlocal), "", 0, 0, NULL, nonlocal_keys, SIZE(nonlocal),
-     "Non-local correlation VV10, of functionals that carry it (wB97X-V, ...) or added."},
-    {"groups", TSL_KEY_MAP, AT(groups), "", 0, 0, NULL, groups_keys, SIZE(groups),
-     "How points are grouped; a group is a unit of work."},
-    {"guess", TSL_KEY_MAP, AT(guess), "", 0, 0, NULL, guess_keys, SIZE(guess),
-     "First density; default: of the atoms."},
-    {"scf", TSL_KEY_MAP, AT(scf), "", 0, 0, NULL, scf_keys, SIZE(scf), "Iterations."},
-    {"smearing", TSL_KEY_MAP, AT(smearing), "", 0, 0, NULL, smearing_keys, SIZE(smearing),
-     "Fractional occupations."},
-    {"serve", TSL_KEY_MAP, AT(serve), "", 0, 0, NULL, serve_keys, SIZE(serve),
-     "For `tesela serve` alone."},
-    {"molden", TSL_KEY_TEXT, AT(files[XC_FILE_MOLDEN]), "", 0, 0, NULL, NULL, 0,
-     "Orbitals for viewers are written to this file, .molden."},
-    {"qcschema", TSL_KEY_TEXT, AT(files[XC_FILE_QCSCHEMA]), "", 0, 0, NULL, NULL, 0,
-     "The result is written to this file too, .json, as QCSchema's output."},
-    {"cube", TSL_KEY_MAP, AT(cube), "", 0, 0, NULL, xc_cube_keys, SIZE(cube),
-     "Densities, orbitals and the potential at the points of a lattice, in Gaussian's format."},
-    {"hirshfeld", TSL_KEY_BOOL, AT(hirshfeld), "no", 0, 0, NULL, NULL, 0,
-     "Hirshfeld's charges of the atoms, from one more density on the grid."},
-    {"threshold", TSL_KEY_REAL, AT(threshold), "1e-12", 1e-16, 1e-4, NULL, NULL, 0,
-     "Contributions to J and K below it are left out, hartree."},
-    {"precision", TSL_KEY_CHOICE, AT(precision), "fp64", 0, 0, precision_words, NULL, 0,
-     "Arithmetic of cards: fp64, or mixed: functions and their products in fp32 until the "
-     "commutator falls below 1e-3 hartree, sums in fp64. Sockets use fp64."},
-    {"reproducible", TSL_KEY_BOOL, AT(reproducible), "no", 0, 0, NULL, NULL, 0,
-     "The same bits for any ranks, plan, threads and restarts, on sockets of one SIMD level or "
-     "cards "
-     "of one kind: sums are integers, the root's algebra has one thread."},
-    {"parallel", TSL_KEY_CHOICE, AT(parallel), "hybrid", 0, 0, xc_parallel_words, NULL, 0,
-     "Sockets: threads share pieces of groups, the points of a group, or whole groups."},
-    {"cache", TSL_KEY_BYTES, AT(cache), "1 GiB", 0, 0, NULL, NULL, 0,
-     "Function values that a rank keeps between iterations, smallest groups first, at most a "
-     "quarter "
-     "of its memory; 0: none."},
-    {"fitting_cache", TSL_KEY_BYTES, AT(fitting_cache), "1 TiB", 0, 0, NULL, NULL, 0,
-     "Fitting integrals that a rank keeps, as far as its memory goes; others are computed anew in "
-     "each phase. 0: none."},
-    {"quartet_cache", TSL_KEY_BYTES, AT(quartet_cache), "1 TiB", 0, 0, NULL, NULL, 0,
-     "Four-centre integrals that a rank keeps, on sockets alone and where all of them fit into "
-     "their memory; 0: none."},
-    {"card_cache", TSL_KEY_BYTES, AT(card_cache), "1 TiB", 0, 0, NULL, NULL, 0,
-     "Likewise on a card, as far as its memory goes; 0: none."},
+    TSL_MAP_KEY("molecule", AT(molecule), molecule_keys, SIZE(molecule),
+                "Atoms, charge and multiplicity."),
+    TSL_CHOICE_KEY(
+        "task", AT(task), "energy", task_words,
+        "What is computed: the energy, or the gradient too; default: what a QCSchema file says."),
+    TSL_TEXT_KEY("basis", AT(basis), "",
+                 "Basis set: STO-3G, 6-31G*, def2-SVP, def2-TZVP, DZVP, or a file (with a '/' or "
+                 "'.'); required but for what a QCSchema file says."),
+    TSL_TEXT_KEY("ecp", AT(ecp), "",
+                 "Effective core potentials of this set or file, in place of those that come with "
+                 "the basis."),
+    TSL_CHOICE_KEY("functions", AT(functions), "auto", kind_words,
+                   "Functions of shells; auto: as the set says."),
+    TSL_TEXT_KEY("functional", AT(functional), "",
+                 XC_OWN_NAMES "hf" XC_PUBLISHED_NAMES
+                              "; a functional of libxc by its name, or a sum; required likewise."),
+    TSL_CHOICE_KEY("source", AT(source), "auto", source_words,
+                   "Who computes the functional: own formulas, libxc, or own where there are any."),
+    TSL_CHOICE_KEY(
+        "reference", AT(reference), "auto", reference_words,
+        "Same orbitals for both spins, or not; auto: restricted for singlets without guess.spins."),
+    TSL_CHOICE_KEY("coulomb", AT(coulomb), "exact", coulomb_words,
+                   "Coulomb matrix from four-centre integrals, or by density fitting."),
+    TSL_CHOICE_KEY(
+        "exchange", AT(exchange), "exact", exchange_words,
+        "Exact exchange from four-centre integrals, or by density fitting; with coulomb: fitted."),
+    TSL_CHOICE_KEY("dispersion", AT(dispersion), "none", xc_dispersion_words,
+                   "Added to energy and gradient, with the functional's parameters: D3 of pairs "
+                   "with rational damping, or D4."),
+    TSL_TEXT_KEY("fitting", AT(fitting), "",
+                 "Coulomb fitted: fitting set or file; default def2-universal-jfit, with exchange "
+                 "fitted def2-universal-jkfit."),
+    TSL_TEXT_KEY("basis_folder", AT(basis_folder), "",
+                 "Folder of the named sets; default: the one that came with tesela."),
+    TSL_MAP_KEY("grid", AT(grid), grid_keys, SIZE(grid),
+                "Points of the exchange-correlation integrals."),
+    TSL_MAP_KEY(
+        "nonlocal", AT(nonlocal), nonlocal_keys, SIZE(nonlocal),
+        "Non-local correlation VV10, of functionals that carry it (wB97X-V, ...) or added."),
+    TSL_MAP_KEY("groups", AT(groups), groups_keys, SIZE(groups),
+                "How points are grouped; a group is a unit of work."),
+    TSL_MAP_KEY("guess", AT(guess), guess_keys, SIZE(guess),
+                "First density; default: of the atoms."),
+    TSL_MAP_KEY("scf", AT(scf), scf_keys, SIZE(scf), "Iterations."),
+    TSL_MAP_KEY("smearing", AT(smearing), smearing_keys, SIZE(smearing), "Fractional occupations."),
+    TSL_MAP_KEY("serve", AT(serve), serve_keys, SIZE(serve), "For `tesela serve` alone."),
+    TSL_TEXT_KEY("molden", AT(files[XC_FILE_MOLDEN]), "",
+                 "Orbitals for viewers are written to this file, .molden."),
+    TSL_TEXT_KEY("qcschema", AT(files[XC_FILE_QCSCHEMA]), "",
+                 "The result is written to this file too, .json, as QCSchema's output."),
+    TSL_MAP_KEY(
+        "cube", AT(cube), xc_cube_keys, SIZE(cube),
+        "Densities, orbitals and the potential at the points of a lattice, in Gaussian's format."),
+    TSL_BOOL_KEY("hirshfeld", AT(hirshfeld), "no",
+                 "Hirshfeld's charges of the atoms, from one more density on the grid."),
+    TSL_REAL_KEY("threshold", AT(threshold), "1e-12", 1e-16, 1e-4,
+                 "Contributions to J and K below it are left out, hartree."),
+    TSL_CHOICE_KEY(
+        "precision", AT(precision), "fp64", precision_words,
+        "Arithmetic of cards: fp64, or mixed: functions and their products in fp32 until the "
+        "commutator falls below 1e-3 hartree, sums in fp64. Sockets use fp64."),
+    TSL_BOOL_KEY(
+        "reproducible", AT(reproducible), "no",
+        "The same bits for any ranks, plan, threads and restarts, on sockets of one SIMD level or "
+        "cards of one kind: sums are integers, the root's algebra has one thread."),
+    TSL_CHOICE_KEY(
+        "parallel", AT(parallel), "hybrid", xc_parallel_words,
+        "Sockets: threads share pieces of groups, the points of a group, or whole groups."),
+    TSL_BYTES_KEY("cache", AT(cache), "1 GiB", 0, 0,
+                  "Function values that a rank keeps between iterations, smallest groups first, at "
+                  "most a quarter of its memory; 0: none."),
+    TSL_BYTES_KEY("fitting_cache", AT(fitting_cache), "1 TiB", 0, 0,
+                  "Fitting integrals that a rank keeps, as far as its memory goes; others are "
+                  "computed anew in each phase. 0: none."),
+    TSL_BYTES_KEY("quartet_cache", AT(quartet_cache), "1 TiB", 0, 0,
+                  "Four-centre integrals that a rank keeps, on sockets alone and where all of them "
+                  "fit into their memory; 0: none."),
+    TSL_BYTES_KEY("card_cache", AT(card_cache), "1 TiB", 0, 0,
+                  "Likewise on a card, as far as its memory goes; 0: none."),
     {0}};
 
 /* -------------------------------------------------------------------- adopt */

@@ -40,6 +40,12 @@ void xc_fixed_set_guard(tsl_problem *problem, int which, int field) {
   guards[which] = guard_of(tsl_field_count(f), f->data);
 }
 
+tsl_err xc_fixed_held(bool all, const char *what) {
+  if (all) return TSL_OK;
+  return tsl_fail(TSL_ERR_NUMERIC, __FILE__, __LINE__,
+                  "%s is not finite, or beyond what xc.reproducible can hold", what);
+}
+
 /* --------------------------------------------------------------------- bounds */
 
 /* sum_kl |D_kl| Q_kl over both orders of the pairs. */

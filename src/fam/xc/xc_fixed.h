@@ -55,6 +55,8 @@ bool xc_fixed_flush(int64_t n, double *values, double scale, int64_t *sums);
 bool xc_fixed_join(int64_t n, const int64_t *more, int64_t *sums);
 /** A worker sets its entry of XC_SUM_GUARD: the field's sums are less than so many 2^40. */
 void xc_fixed_set_guard(tsl_problem *problem, int which, int field);
+/** @return TSL_ERR_NUMERIC, of what, unless all numbers could be added */
+tsl_err xc_fixed_held(bool all, const char *what);
 
 /** Root: bits of the sums of the densities that are set now. */
 tsl_err xc_fixed_choose(tsl_problem *problem);

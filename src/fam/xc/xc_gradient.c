@@ -3,7 +3,6 @@
 #include "xc_ecp_integrals.h"
 #include "xc_family.h"
 #include "xc_matrix.h"
-#include "xc_one.h"
 #include "xc_one_gradient.h"
 
 #include "parallel.h"

@@ -1,5 +1,6 @@
 /* From the deck to a molecule, its shells and a functional. */
 #include "data_folder.h"
+#include "table_read.h"
 #include "xc_nonlocal.h"
 #include "xc_talk.h"
 
@@ -32,14 +33,25 @@ done:
   return err;
 }
 
+/** Name and text of the XYZ file, from tsl_alloc. */
+static tsl_err load_xyz(const tsl_deck *deck, const xc_deck *s, char **path, char **text,
+                        int64_t *bytes) {
+  tsl_err err = TSL_OK;
+  TSL_TRY(tsl_deck_path(deck, s->molecule.xyz, path));
+  TSL_TRY(tsl_deck_blame(deck, "xc.molecule.xyz", table_file_load(*path, text, bytes)));
+done:
+  return err;
+}
+
 tsl_err xc_load_frames(const tsl_deck *deck, const xc_deck *s, xc_frames *frames) {
   tsl_err err = TSL_OK;
-  char *path = NULL;
-  TSL_TRY(tsl_deck_path(deck, s->molecule.xyz, &path));
-  TSL_TRY(tsl_deck_blame(deck, "xc.molecule.xyz", xc_frames_read(path, frames)));
+  char *path = NULL, *text = NULL;
+  int64_t bytes = 0;
+  TSL_TRY(load_xyz(deck, s, &path, &text, &bytes));
+  TSL_TRY(tsl_deck_blame(deck, "xc.molecule.xyz", xc_frames_parse(path, text, bytes, frames)));
   TSL_TRY(tsl_deck_blame(deck, "xc.molecule.frames", xc_frames_choose(s->molecule.frames, frames)));
 done:
-  tsl_free(path);
+  TSL_FREE_ALL(path, text);
   return err;
 }
 
@@ -58,23 +70,26 @@ done:
 tsl_err xc_load_atoms(const tsl_deck *deck, const xc_deck *s, xc_molecule *molecule,
                       xc_model *model) {
   tsl_err err = TSL_OK;
-  char *path = NULL;
-  const char *file = s->molecule.xyz != NULL ? s->molecule.xyz : s->molecule.json;
-  if (file != NULL) TSL_TRY(tsl_deck_path(deck, file, &path));
-  if (s->molecule.frames != NULL)
+  char *path = NULL, *text = NULL;
+  int64_t bytes = 0;
+  if (s->molecule.frames != NULL) {
     TSL_TRY(load_first(deck, s, molecule));
-  else if (s->molecule.xyz != NULL)
-    TSL_TRY(tsl_deck_blame(deck, "xc.molecule.xyz", xc_molecule_read_xyz(path, molecule)));
-  else if (s->molecule.json != NULL)
+  } else if (s->molecule.xyz != NULL) {
+    TSL_TRY(load_xyz(deck, s, &path, &text, &bytes));
+    TSL_TRY(tsl_deck_blame(deck, "xc.molecule.xyz",
+                           xc_molecule_parse_xyz(path, text, bytes, molecule)));
+  } else if (s->molecule.json != NULL) {
+    TSL_TRY(tsl_deck_path(deck, s->molecule.json, &path));
     TSL_TRY(tsl_deck_blame(deck, "xc.molecule.json", xc_molecule_read_json(path, molecule, model)));
-  else
+  } else {
     TSL_TRY(tsl_deck_blame(deck, "xc.molecule.atoms", read_inline(s->molecule.atoms, molecule)));
+  }
   if (s->molecule.json == NULL) {
     molecule->charge = (int32_t)s->molecule.charge;
     molecule->multiplicity = (int32_t)s->molecule.multiplicity;
   }
 done:
-  tsl_free(path);
+  TSL_FREE_ALL(path, text);
   return err;
 }
 

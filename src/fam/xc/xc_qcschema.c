@@ -7,7 +7,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 /** Steals value; false when memory is short. */
 static bool xc_qcschema_put(json_t *object, const char *key, json_t *value) {

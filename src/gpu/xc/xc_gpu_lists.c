@@ -109,6 +109,12 @@ void xc_triple_lists_clear(xc_triple_lists *lists) {
   *lists = (xc_triple_lists){.bras = NULL};
 }
 
+int64_t xc_triple_lists_take(const xc_triple_lists *lists, int64_t lo, int64_t end, int64_t most,
+                             int64_t *twos) {
+  for (*twos = 0; lo < end && *twos + lists->bras[lo].n <= most; lo++) *twos += lists->bras[lo].n;
+  return lo;
+}
+
 /* ------------------------------------------------------------------- fitting */
 
 enum { POWERS = XC_MAX_L / 2 + 1, CONTRACTIONS = XC_MAX_PRIMITIVES + 1 };

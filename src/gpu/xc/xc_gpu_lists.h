@@ -53,6 +53,11 @@ tsl_err xc_triple_lists_create(const xc_basis *orbital, const xc_pairs *pairs,
                                xc_triple_lists *lists);
 void xc_triple_lists_clear(xc_triple_lists *lists);
 
+/** As many pairs of shells from lo on as have at most so many pairs of primitives.
+ *  @param[out] twos  pairs of primitives of these  @return the pair of shells behind them */
+int64_t xc_triple_lists_take(const xc_triple_lists *lists, int64_t lo, int64_t end, int64_t most,
+                             int64_t *twos);
+
 /** A part r^2j S_lm of a fitting shell. */
 typedef struct xc_triple_part {
   double at[3];

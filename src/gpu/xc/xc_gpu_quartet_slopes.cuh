@@ -310,22 +310,6 @@ static __global__ void __launch_bounds__(XC_QUARTET_THREADS)
   xc_slope_flush<9, 1>(gradient, 0, &kept);
 }
 
-/** One item of a group: root item / 3, axis item % 3. @param[out] g  [axis][root][I][K] */
-template <int LA, int LB, int LC, int LD>
-static __device__ __forceinline__ void xc_slope_share(const xc_quartet_task &k, const xc_quartet &q,
-                                                      int pair, int item, double *g) {
-  using S = xc_slope_shape<LA, LB, LC, LD>;
-  const xc_quartet_two bra = k.twos[q.bra.first + pair / q.ket.n];
-  const xc_quartet_two ket = k.twos[q.ket.first + pair % q.ket.n];
-  const int r = item / 3, x = item % 3;
-  xc_quartet_core core;
-  double y, w;
-  xc_quartet_meet(&bra, &ket, k.spread, &core);
-  xc_rys(k.rys, S::ROOTS, r, core.t, &y, &w);
-  xc_quartet_item<LA + 1, LB, LC + 1, LD>(q, bra, ket, core, y, w, x,
-                                          g + (x * S::ROOTS + r) * S::I * S::K);
-}
-
 /** What a thread of a group has from all roots of a pair of primitives. */
 template <int LA, int LB, int LC, int LD>
 static __device__ __forceinline__ void
@@ -385,7 +369,7 @@ static __global__ void __launch_bounds__(xc_slope_shape<LA, LB, LC, LD>::BLOCK)
     xc_slope_density<S>(k, q, ij / S::NB, ij % S::NB, first, density);
     for (int pair = 0; __syncthreads_or(pair < pairs); pair++) {
       for (int item = me; pair < pairs && item < 3 * S::ROOTS; item += S::GROUP)
-        xc_slope_share<LA, LB, LC, LD>(k, q, pair, item, own);
+        xc_quartet_share<S, LA + 1, LB, LC + 1, LD>(k, q, pair, item, own);
       __syncthreads();
       if (pair < pairs)
         xc_slope_roots<LA, LB, LC, LD>(k, q, pair, own, power, first, density, sums);

@@ -156,11 +156,11 @@ static __device__ __forceinline__ void xc_quartet_alone(const xc_quartet_task &k
   }
 }
 
-/** One item of a group: root item / 3, axis item % 3. @param[out] g  [axis][root][I][K] */
-template <int LA, int LB, int LC, int LD>
+/** One item of a group: root item / 3, axis item % 3, of degrees LA to LD. S: the group's shape.
+ *  @param[out] g  [axis][root][I][K] */
+template <class S, int LA, int LB, int LC, int LD>
 static __device__ __forceinline__ void
 xc_quartet_share(const xc_quartet_task &k, const xc_quartet &q, int pair, int item, double *g) {
-  using S = xc_quartet_shape<LA, LB, LC, LD>;
   const xc_quartet_two bra = k.twos[q.bra.first + pair / q.ket.n];
   const xc_quartet_two ket = k.twos[q.ket.first + pair % q.ket.n];
   const int r = item / 3, x = item % 3;
@@ -372,7 +372,7 @@ static __global__ void __launch_bounds__(xc_quartet_shape<LA, LB, LC, LD>::BLOCK
     double v[S::EACH] = {};
     for (int pair = 0; __syncthreads_or(pair < pairs); pair++) {
       for (int item = me; pair < pairs && item < 3 * S::ROOTS; item += S::GROUP)
-        xc_quartet_share<LA, LB, LC, LD>(k, q, pair, item, own);
+        xc_quartet_share<S, LA, LB, LC, LD>(k, q, pair, item, own);
       __syncthreads();
       if (pair < pairs) xc_quartet_add<LA, LB, LC, LD>(own, along, first, v);
     }

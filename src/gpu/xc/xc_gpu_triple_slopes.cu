@@ -232,9 +232,8 @@ static tsl_err run_groups(xc_gpu *w, const slope_buffers *b, const xc_triple_par
   for (int64_t k = 0; k < all->n_groups; k++) {
     const xc_triple_group *g = &all->groups[k];
     const int64_t end = g->first + g->n, most = twos_of(g);
-    for (int64_t lo = g->first, hi; lo < end; lo = hi) {
-      int64_t twos = 0;
-      for (hi = lo; hi < end && twos + all->bras[hi].n <= most; hi++) twos += all->bras[hi].n;
+    for (int64_t lo = g->first, hi, twos; lo < end; lo = hi) {
+      hi = xc_triple_lists_take(all, lo, end, most, &twos);
       if (twos > 0) TSL_TRY(run_range(w, b, g, lo, hi, parts));
     }
   }

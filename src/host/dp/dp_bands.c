@@ -2,7 +2,6 @@
 #include "dp_bands.h"
 
 #include "dp_space.h"
-#include "integers.h"
 
 #include <string.h>
 

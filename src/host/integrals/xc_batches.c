@@ -210,7 +210,6 @@ static void unpack_fixed(const xc_batches *b, int64_t *coulomb) {
 }
 
 static tsl_err collect_fixed(xc_batches *b, tsl_problem *problem) {
-  tsl_err err = TSL_OK;
   const xc_params *p = b->p;
   int64_t *coulomb = problem->fields[XC_SUM_COULOMB].data;
   int64_t *exchange = problem->fields[XC_SUM_EXCHANGE].data;
@@ -223,11 +222,7 @@ static tsl_err collect_fixed(xc_batches *b, tsl_problem *problem) {
     good = join_threads(b, -1, coulomb) && good;
   xc_fixed_set_guard(problem, XC_FIXED_COULOMB, XC_SUM_COULOMB);
   xc_fixed_set_guard(problem, XC_FIXED_EXCHANGE, XC_SUM_EXCHANGE);
-  if (!good)
-    TSL_FAIL(TSL_ERR_NUMERIC, "the Coulomb or the exchange matrix is not finite, or beyond what "
-                              "xc.reproducible can hold");
-done:
-  return err;
+  return xc_fixed_held(good, "the Coulomb or the exchange matrix");
 }
 
 static void collect_plain(xc_batches *b, tsl_problem *problem, const xc_batches_more *more) {

@@ -5,7 +5,6 @@
 #include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 int xc_batches_most_size(const xc_basis *basis) {
   int most = 1;

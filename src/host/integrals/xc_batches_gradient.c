@@ -144,13 +144,9 @@ static void flush(const xc_batches *b, xc_batch_thread *t) {
 }
 
 static tsl_err check(const xc_batches *b) {
-  tsl_err err = TSL_OK;
-  for (int t = 0; t < b->threads; t++)
-    if (b->thread[t].bad)
-      TSL_FAIL(TSL_ERR_NUMERIC, "the gradient of Coulomb and exchange energy is not finite, or "
-                                "beyond what xc.reproducible can hold");
-done:
-  return err;
+  bool good = true;
+  for (int t = 0; t < b->threads; t++) good = good && !b->thread[t].bad;
+  return xc_fixed_held(good, "the gradient of Coulomb and exchange energy");
 }
 
 /* ---------------------------------------------------------------- quartets */

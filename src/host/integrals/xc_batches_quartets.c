@@ -3,7 +3,6 @@
 
 #include <math.h>
 #include <omp.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 /* ------------------------------------------------------------------ memory */

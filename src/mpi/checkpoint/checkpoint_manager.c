@@ -8,7 +8,6 @@
 #include "heartbeat.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 

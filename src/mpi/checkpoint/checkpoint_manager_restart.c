@@ -1,7 +1,6 @@
 /* A run goes on: find the checkpoint and see whether it is of this run. */
 #include "checkpoint_manager.h"
 
-#include "bcast.h"
 #include "collective_error.h"
 #include "slab_pool.h"
 

@@ -3,7 +3,6 @@
 
 #include "bcast.h"
 #include "collective_error.h"
-#include "combine.h"
 #include "gather.h"
 #include "result_writer.h"
 #include "version.h"

@@ -2,11 +2,11 @@
  * steers it through atomic states. */
 #include "checkpoint_thread.h"
 
+#include "parallel.h"
+
 #include <errno.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -70,16 +70,6 @@ static void *checkpoint_thread_run(void *behind) {
 
 /* ---- the calls */
 
-/* Signals are the main thread's. */
-static bool start_thread(tsl_behind *b) {
-  sigset_t all, before;
-  (void)sigfillset(&all);
-  (void)pthread_sigmask(SIG_SETMASK, &all, &before);
-  const int failed = pthread_create(&b->thread, NULL, checkpoint_thread_run, b);
-  (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
-  return failed == 0;
-}
-
 static void discard(const tsl_behind_work *work) {
   tsl_checkpoint_writer *writer = work->writer;
   tsl_checkpoint_drop(&writer);
@@ -94,7 +84,7 @@ tsl_err tsl_behind_start(const tsl_behind_work *work, tsl_behind **behind) {
   b->work = *work;
   (void)pthread_mutex_init(&b->lock, NULL);
   (void)pthread_cond_init(&b->given, NULL);
-  b->beside = start_thread(b);
+  b->beside = tsl_thread_start(&b->thread, checkpoint_thread_run, b) == 0;
   if (!b->beside) sync_rows(b);
   *behind = b;
 done:

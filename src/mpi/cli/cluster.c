@@ -9,76 +9,47 @@
 enum { MOST_NODES = 1 << 20, MOST_COUNTS = 64, MOST_OF_NODE = 1024 };
 
 #define MOST_RATIO 1e6
-#define FIGURE(key, text)                                                                \
-  {                                                                                      \
-    .name = #key, .type = TSL_KEY_REAL, .standard = "1", .min = 1e-6, .max = MOST_RATIO, \
-    .offset = offsetof(tsl_cluster_figures, key), .doc = text                            \
-  }
+#define FIGURE(key, doc) \
+  TSL_REAL_KEY(#key, offsetof(tsl_cluster_figures, key), "1", 1e-6, MOST_RATIO, doc)
 
 static const tsl_key figure_keys[] = {
     FIGURE(compute, "arithmetic: GFLOP/s over GFLOP/s"),
     FIGURE(memory, "main or device memory: GB/s over GB/s"),
     FIGURE(launch, "launches in a second over launches in a second"),
-    {.name = NULL},
-};
+    {0}};
 
-#define DEVICE(key) .name = #key, .offset = offsetof(tsl_cluster_device, key)
+#define DEVICE(member) offsetof(tsl_cluster_device, member)
 
 static const tsl_key device_keys[] = {
-    {DEVICE(name), .type = TSL_KEY_TEXT, .doc = "as `tesela devices` or `tesela rates` prints it"},
-    {DEVICE(like), .type = TSL_KEY_TEXT, .standard = "",
-     .doc = "a calibrated device that stands in for one that is not"},
-    {DEVICE(count), .type = TSL_KEY_INT, .standard = "1", .min = 1, .max = MOST_OF_NODE,
-     .doc = "of them in a node, a rank for each"},
-    {DEVICE(threads), .type = TSL_KEY_INT, .standard = "0", .min = 0, .max = 1 << 20,
-     .doc = "of a socket: take the calibration with so many, 0: any"},
-    {DEVICE(memory), .type = TSL_KEY_BYTES, .standard = "0", .min = 0, .max = 0x1p60,
-     .doc = "that a rank may use; 0: that of a device of this name here, else not limited"},
-    {DEVICE(speed), .type = TSL_KEY_REAL, .standard = "1", .min = 1e-6, .max = MOST_RATIO,
-     .doc = "times as fast as its calibration"},
-    {DEVICE(figures), .type = TSL_KEY_MAP, .standard = "", .keys = figure_keys,
-     .struct_bytes = sizeof(tsl_cluster_figures),
-     .doc = "its figures of `tesela probe` over those of `like`"},
-    {.name = NULL},
-};
+    TSL_TEXT_KEY("name", DEVICE(name), NULL, "as `tesela devices` or `tesela rates` prints it"),
+    TSL_TEXT_KEY("like", DEVICE(like), "",
+                 "a calibrated device that stands in for one that is not"),
+    TSL_INT_KEY("count", DEVICE(count), "1", 1, MOST_OF_NODE, "of them in a node, a rank for each"),
+    TSL_INT_KEY("threads", DEVICE(threads), "0", 0, 1 << 20,
+                "of a socket: take the calibration with so many, 0: any"),
+    TSL_BYTES_KEY("memory", DEVICE(memory), "0", 0, 0x1p60,
+                  "that a rank may use; 0: that of a device of this name here, else not limited"),
+    TSL_REAL_KEY("speed", DEVICE(speed), "1", 1e-6, MOST_RATIO, "times as fast as its calibration"),
+    TSL_MAP_KEY("figures", DEVICE(figures), figure_keys, sizeof(tsl_cluster_figures),
+                "its figures of `tesela probe` over those of `like`"),
+    {0}};
 
 static const tsl_key network_keys[] = {
-    {.name = "latency",
-     .type = TSL_KEY_REAL,
-     .offset = offsetof(tsl_cluster_network, latency),
-     .min = 0,
-     .max = 1e3,
-     .doc = "s of an empty message between two nodes"},
-    {.name = "bandwidth",
-     .type = TSL_KEY_REAL,
-     .offset = offsetof(tsl_cluster_network, bandwidth),
-     .min = 1,
-     .max = 1e30,
-     .doc = "bytes/s of a node"},
-    {.name = NULL},
-};
+    TSL_REAL_KEY("latency", offsetof(tsl_cluster_network, latency), NULL, 0, 1e3,
+                 "s of an empty message between two nodes"),
+    TSL_REAL_KEY("bandwidth", offsetof(tsl_cluster_network, bandwidth), NULL, 1, 1e30,
+                 "bytes/s of a node"),
+    {0}};
 
+/* All three are required. */
 const tsl_key tsl_cluster_keys[] = {
-    {.name = "nodes",
-     .type = TSL_KEY_INTS,
-     .offset = offsetof(tsl_cluster, nodes),
-     .min = 1,
-     .max = MOST_NODES,
-     .doc = "a number of nodes, or a list of such numbers"},
-    {.name = "devices",
-     .type = TSL_KEY_MAPS,
-     .offset = offsetof(tsl_cluster, devices),
-     .keys = device_keys,
-     .struct_bytes = sizeof(tsl_cluster_device),
-     .doc = "of each node"},
-    {.name = "network",
-     .type = TSL_KEY_MAP,
-     .offset = offsetof(tsl_cluster, network),
-     .keys = network_keys,
-     .struct_bytes = sizeof(tsl_cluster_network),
-     .doc = "between the nodes"},
-    {.name = NULL},
-};
+    {"nodes", TSL_KEY_INTS, offsetof(tsl_cluster, nodes), NULL, 1, MOST_NODES, NULL, NULL, 0,
+     "a number of nodes, or a list of such numbers"},
+    {"devices", TSL_KEY_MAPS, offsetof(tsl_cluster, devices), NULL, 0, 0, NULL, device_keys,
+     sizeof(tsl_cluster_device), "of each node"},
+    {"network", TSL_KEY_MAP, offsetof(tsl_cluster, network), NULL, 0, 0, NULL, network_keys,
+     sizeof(tsl_cluster_network), "between the nodes"},
+    {0}};
 
 int tsl_cluster_ranks(const tsl_cluster *cluster) {
   const tsl_cluster_device *devices = tsl_cluster_devices(cluster);

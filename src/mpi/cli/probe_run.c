@@ -8,7 +8,6 @@
 #include "probe.h"
 #include "stages.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

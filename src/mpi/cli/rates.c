@@ -3,7 +3,7 @@
 
 #include "calibrate.h"
 #include "device_rates.h"
-#include "help.h"
+#include "run.h"
 #include "stages.h"
 
 #include <inttypes.h>
@@ -104,14 +104,5 @@ done:
 }
 
 tsl_err tsl_rates(MPI_Comm comm, int argc, char **argv) {
-  tsl_err err = TSL_OK;
-  tsl_options options;
-  tsl_session session = {.comm = MPI_COMM_NULL};
-  TSL_TRY(tsl_options_parse(argc, argv, "sqi", true, &options));
-  if (options.help) return tsl_help(comm, "rates");
-  TSL_TRY(tsl_session_open(comm, &options, &session));
-  TSL_TRY(rates_of_session(&session));
-done:
-  tsl_session_close(&session);
-  return err;
+  return tsl_in_session(comm, argc, argv, "sqi", true, rates_of_session);
 }

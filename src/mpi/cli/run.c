@@ -2,7 +2,6 @@
  * and devices. */
 #include "run.h"
 
-#include "bcast.h"
 #include "checkpoint_manager.h"
 #include "collective_error.h"
 #include "field_rows.h"
@@ -218,33 +217,42 @@ done:
   return err;
 }
 
-tsl_err tsl_plan_only(MPI_Comm comm, int argc, char **argv) {
+tsl_err tsl_in_session(MPI_Comm comm, int argc, char **argv, const char *switches, bool deck,
+                       tsl_err (*work)(tsl_session *session)) {
   tsl_err err = TSL_OK;
   tsl_options options;
   tsl_session session = {.comm = MPI_COMM_NULL};
-  TSL_TRY(tsl_options_parse(argc, argv, "sqicr", true, &options));
-  if (options.help) return tsl_help(comm, "plan");
+  TSL_TRY(tsl_options_parse(argc, argv, switches, deck, &options));
+  if (options.help) return tsl_help(comm, argv[0]);
   TSL_TRY(tsl_session_open(comm, &options, &session));
-  TSL_TRY(tsl_session_deck(&session));
-  if (options.restart != NULL) TSL_TRY(tsl_checkpoints_open(&session));
-  if (options.cluster != NULL) {
-    TSL_TRY(plan_cluster(&session));
-    goto done;
-  }
-  TSL_TRY(tsl_session_machine(&session));
-  if (session.rank == 0) {
-    tsl_report_head(&session, stdout);
-    tsl_machine_print(session.placements, session.size, stdout);
-  }
-  TSL_TRY(tsl_session_problem(&session));
-  TSL_TRY(tsl_session_try_ways(&session));
-  TSL_TRY(plan_checkpoints(&session));
-  TSL_TRY(tsl_session_worker(&session));
-  TSL_TRY(tsl_session_plan(&session));
-  if (session.rank == 0) tsl_report_plan(&session, stdout);
+  TSL_TRY(work(&session));
 done:
   tsl_session_close(&session);
   return err;
+}
+
+static tsl_err plan_session(tsl_session *s) {
+  tsl_err err = TSL_OK;
+  TSL_TRY(tsl_session_deck(s));
+  if (s->options->restart != NULL) TSL_TRY(tsl_checkpoints_open(s));
+  if (s->options->cluster != NULL) return plan_cluster(s);
+  TSL_TRY(tsl_session_machine(s));
+  if (s->rank == 0) {
+    tsl_report_head(s, stdout);
+    tsl_machine_print(s->placements, s->size, stdout);
+  }
+  TSL_TRY(tsl_session_problem(s));
+  TSL_TRY(tsl_session_try_ways(s));
+  TSL_TRY(plan_checkpoints(s));
+  TSL_TRY(tsl_session_worker(s));
+  TSL_TRY(tsl_session_plan(s));
+  if (s->rank == 0) tsl_report_plan(s, stdout);
+done:
+  return err;
+}
+
+tsl_err tsl_plan_only(MPI_Comm comm, int argc, char **argv) {
+  return tsl_in_session(comm, argc, argv, "sqicr", true, plan_session);
 }
 
 static void print_speeds(const tsl_session *s) {
@@ -263,40 +271,36 @@ static void print_speeds(const tsl_session *s) {
          path);
 }
 
-tsl_err tsl_calibrate_only(MPI_Comm comm, int argc, char **argv) {
+static tsl_err calibrate_session(tsl_session *s) {
   tsl_err err = TSL_OK;
-  tsl_options options;
-  tsl_session session = {.comm = MPI_COMM_NULL};
-  TSL_TRY(tsl_options_parse(argc, argv, "sqi", true, &options));
-  if (options.help) return tsl_help(comm, "calibrate");
-  TSL_TRY(tsl_session_open(comm, &options, &session));
-  TSL_TRY(tsl_session_deck(&session));
-  session.run.calibrate = TSL_CALIBRATE_ALWAYS;
-  TSL_TRY(tsl_session_machine(&session));
-  TSL_TRY(tsl_session_problem(&session));
-  TSL_TRY(tsl_session_try_ways(&session));
-  TSL_TRY(tsl_session_worker(&session));
-  TSL_TRY(tsl_session_plan(&session));
-  if (session.rank == 0) print_speeds(&session);
+  TSL_TRY(tsl_session_deck(s));
+  s->run.calibrate = TSL_CALIBRATE_ALWAYS;
+  TSL_TRY(tsl_session_machine(s));
+  TSL_TRY(tsl_session_problem(s));
+  TSL_TRY(tsl_session_try_ways(s));
+  TSL_TRY(tsl_session_worker(s));
+  TSL_TRY(tsl_session_plan(s));
+  if (s->rank == 0) print_speeds(s);
 done:
-  tsl_session_close(&session);
+  return err;
+}
+
+tsl_err tsl_calibrate_only(MPI_Comm comm, int argc, char **argv) {
+  return tsl_in_session(comm, argc, argv, "sqi", true, calibrate_session);
+}
+
+static tsl_err list_devices(tsl_session *s) {
+  tsl_err err = TSL_OK;
+  const char *why = NULL;
+  TSL_TRY(tsl_session_machine(s));
+  if (s->rank == 0) {
+    tsl_machine_print(s->placements, s->size, stdout);
+    if (tsl_platform_gpu.count(&why) == 0) printf("no GPU: %s\n", why);
+  }
+done:
   return err;
 }
 
 tsl_err tsl_devices(MPI_Comm comm, int argc, char **argv) {
-  tsl_err err = TSL_OK;
-  tsl_options options;
-  tsl_session session = {.comm = MPI_COMM_NULL};
-  const char *why = NULL;
-  TSL_TRY(tsl_options_parse(argc, argv, "", false, &options));
-  if (options.help) return tsl_help(comm, "devices");
-  TSL_TRY(tsl_session_open(comm, &options, &session));
-  TSL_TRY(tsl_session_machine(&session));
-  if (session.rank == 0) {
-    tsl_machine_print(session.placements, session.size, stdout);
-    if (tsl_platform_gpu.count(&why) == 0) printf("no GPU: %s\n", why);
-  }
-done:
-  tsl_session_close(&session);
-  return err;
+  return tsl_in_session(comm, argc, argv, "", false, list_devices);
 }

@@ -4,9 +4,14 @@
  */
 #pragma once
 
-#include "error.h"
+#include "session.h"
 
 #include <mpi.h>
+
+/** Collective on comm. A subcommand without an output: its options (options.h), its help where that
+ *  is asked for, else work in a session. */
+tsl_err tsl_in_session(MPI_Comm comm, int argc, char **argv, const char *switches, bool deck,
+                       tsl_err (*work)(tsl_session *session));
 
 /** Collective on comm. `tesela run DECK`: the whole path from deck to HDF5. */
 tsl_err tsl_run(MPI_Comm comm, int argc, char **argv);

@@ -3,9 +3,7 @@
  * own. */
 #include "serve.h"
 
-#include "calibrate.h"
 #include "checkpoint_manager.h"
-#include "collective_error.h"
 #include "help.h"
 #include "question.h"
 #include "service.h"

@@ -1,5 +1,5 @@
 /* `tesela show`: the tables with one row for each rank. */
-#include "columns.h"
+#include "run_tables.h"
 #include "show_own.h"
 #include "text.h"
 
@@ -77,29 +77,14 @@ static void print_rest(int64_t n) {
 
 /* ---- /run/machine */
 
-typedef struct seat_row {
-  char host[64], device[80], cpuset[256];
-  int32_t rank, node, kind, index, threads;
-} seat_row;
-
-static const tsl_column seat_columns[] = {
-    TSL_TEXT_COLUMN(seat_row, host, "host"),
-    TSL_TEXT_COLUMN(seat_row, device, "device"),
-    TSL_TEXT_COLUMN(seat_row, cpuset, "cpuset"),
-    TSL_COLUMN(seat_row, rank, "rank", TSL_I32, ""),
-    TSL_COLUMN(seat_row, node, "node", TSL_I32, ""),
-    TSL_COLUMN(seat_row, kind, "kind", TSL_I32, ""),
-    TSL_COLUMN(seat_row, index, "index", TSL_I32, ""),
-    TSL_COLUMN(seat_row, threads, "threads", TSL_I32, ""),
-    TSL_NO_COLUMN,
-};
-
-static void print_seat(seat_row *row) {
-  row->host[63] = row->device[79] = row->cpuset[255] = '\0';
+static void print_seat(tsl_placement *row) {
+  tsl_device *device = &row->device;
+  row->host[sizeof row->host - 1] = device->name[sizeof device->name - 1] =
+      row->cpuset[sizeof row->cpuset - 1] = '\0';
   printf("  rank %-4d node %-3d ", row->rank, row->node);
   tsl_text_print(stdout, row->host);
-  printf("  %s%d  ", row->kind == TSL_GPU ? "gpu" : "cpu", row->index);
-  tsl_text_print(stdout, row->device);
+  printf("  %s%d  ", device->kind == TSL_GPU ? "gpu" : "cpu", device->index);
+  tsl_text_print(stdout, device->name);
   printf("  %d thread%s  cpus ", row->threads, row->threads == 1 ? "" : "s");
   tsl_text_print(stdout, row->cpuset[0] != '\0' ? row->cpuset : "not pinned");
   printf("\n");
@@ -107,7 +92,8 @@ static void print_seat(seat_row *row) {
 
 int tsl_show_ranks(hid_t file) {
   int64_t n = 0;
-  seat_row *rows = show_ranks_read_rows(file, "/run/machine", seat_columns, sizeof *rows, &n);
+  tsl_placement *rows =
+      show_ranks_read_rows(file, "/run/machine", tsl_machine_columns, sizeof *rows, &n);
   if (rows == NULL) return n < 0;
   printf("\nRanks\n");
   for (int64_t r = 0; r < n && r < MOST_ROWS; r++) print_seat(&rows[r]);
@@ -118,33 +104,17 @@ int tsl_show_ranks(hid_t file) {
 
 /* ---- /run/balance */
 
-typedef struct balance_row {
-  int32_t rank;
-  int64_t units, dynamic;
-  double static_share, predicted, measured, idle;
-} balance_row;
-
-static const tsl_column balance_columns[] = {
-    TSL_COLUMN(balance_row, rank, "rank", TSL_I32, ""),
-    TSL_COLUMN(balance_row, units, "units", TSL_I64, ""),
-    TSL_COLUMN(balance_row, dynamic, "dynamic", TSL_I64, ""),
-    TSL_COLUMN(balance_row, static_share, "static_share", TSL_F64, ""),
-    TSL_COLUMN(balance_row, predicted, "predicted", TSL_F64, ""),
-    TSL_COLUMN(balance_row, measured, "measured", TSL_F64, ""),
-    TSL_COLUMN(balance_row, idle, "idle", TSL_F64, ""),
-    TSL_NO_COLUMN,
-};
-
 int tsl_show_balance(hid_t file) {
   int64_t n = 0;
-  balance_row *rows = show_ranks_read_rows(file, "/run/balance", balance_columns, sizeof *rows, &n);
+  tsl_share_line *rows =
+      show_ranks_read_rows(file, "/run/balance", tsl_balance_columns, sizeof *rows, &n);
   if (rows == NULL) return n < 0;
   printf("\nBalance\n  %5s %8s %8s %8s  %11s  %10s  %8s\n", "rank", "units", "static %", "dynamic",
          "predicted s", "measured s", "idle s");
   for (int64_t r = 0; r < n && r < MOST_ROWS; r++)
     printf("  %5d %8lld %8.1f %8lld  %11.4g  %10.4g  %8.3g\n", rows[r].rank,
            (long long)rows[r].units, 100 * rows[r].static_share, (long long)rows[r].dynamic,
-           rows[r].predicted, rows[r].measured, rows[r].idle);
+           rows[r].predicted, rows[r].busy, rows[r].idle);
   print_rest(n);
   free(rows);
   return 0;

@@ -5,10 +5,9 @@
 #include "clock.h"
 #include "collective_error.h"
 #include "heartbeat_own.h"
+#include "parallel.h"
 
-#include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 #include <time.h>
@@ -33,17 +32,9 @@ done:
   return err;
 }
 
-/* Signals are the main thread's. */
 static tsl_err start_thread(tsl_heart *h) {
-  tsl_err err = TSL_OK;
-  sigset_t all, before;
-  (void)sigfillset(&all);
-  (void)pthread_sigmask(SIG_SETMASK, &all, &before);
-  const int failed = pthread_create(&h->thread, NULL, tsl_heart_thread, h);
-  (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
-  if (failed != 0) TSL_FAIL(TSL_ERR_MEMORY, "cannot start the thread of heartbeats");
-done:
-  return err;
+  if (tsl_thread_start(&h->thread, tsl_heart_thread, h) == 0) return TSL_OK;
+  return tsl_fail(TSL_ERR_MEMORY, __FILE__, __LINE__, "cannot start the thread of heartbeats");
 }
 
 static void free_heart(tsl_heart *h) {

@@ -15,7 +15,6 @@
 #include "work_source.h"
 
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 volatile int tsl_stop_signal;

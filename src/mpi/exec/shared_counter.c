@@ -6,7 +6,6 @@
 #include "heartbeat.h"
 
 #include <stdatomic.h>
-#include <stdlib.h>
 
 enum { ABORT, DONE, SLOWER }; /* cells; SLOWER + r and then size ranges for the ranks */
 

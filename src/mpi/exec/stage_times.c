@@ -82,9 +82,9 @@ tsl_err tsl_stage_fold(tsl_session *s) {
 }
 
 static const tsl_column columns[] = {
-    TSL_COLUMN(tsl_stage_row, phase, "phase", TSL_I64, ""),
+    TSL_COLUMN(tsl_stage_row, phase, ""),
     TSL_TEXT_COLUMN(tsl_stage_row, stage, "stage"),
-    TSL_COLUMN(tsl_stage_row, seconds, "seconds", TSL_F64, "s"),
+    TSL_COLUMN(tsl_stage_row, seconds, "s"),
     TSL_NO_COLUMN,
 };
 

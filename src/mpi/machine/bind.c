@@ -2,7 +2,6 @@
 #include "bind.h"
 
 #include <ctype.h>
-#include <stdlib.h>
 #include <string.h>
 
 typedef enum want_kind { WANT_ANY, WANT_GPU, WANT_CPU } want_kind;

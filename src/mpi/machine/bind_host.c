@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <sched.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Cores, or hardware threads where the system shows no cores (some virtual machines). */

@@ -1,67 +1,44 @@
 /* What /run and the lines of /results hold; the layout is described in docs/output.md. */
 #include "out_h5_own.h"
+#include "run_tables.h"
 
 #include <stdio.h>
-#include <string.h>
 
 enum { FORMAT = 1 };
 
-static const tsl_column seat_columns[] = {
-    TSL_COLUMN(tsl_placement, rank, "rank", TSL_I32, ""),
-    TSL_COLUMN(tsl_placement, node, "node", TSL_I32, ""),
-    TSL_COLUMN(tsl_placement, local_rank, "local_rank", TSL_I32, ""),
-    TSL_TEXT_COLUMN(tsl_placement, host, "host"),
-    TSL_COLUMN(tsl_placement, device.kind, "kind", TSL_I32, ""),
-    TSL_COLUMN(tsl_placement, device.index, "index", TSL_I32, ""),
-    TSL_TEXT_COLUMN(tsl_placement, device.name, "device"),
-    TSL_TEXT_COLUMN(tsl_placement, device.id, "id"),
-    TSL_TEXT_COLUMN(tsl_placement, device.pci, "pci"),
-    TSL_COLUMN(tsl_placement, device.numa, "numa", TSL_I32, ""),
-    TSL_TEXT_COLUMN(tsl_placement, cpuset, "cpuset"),
-    TSL_COLUMN(tsl_placement, threads, "threads", TSL_I32, ""),
-    TSL_COLUMN(tsl_placement, device.processors, "processors", TSL_I32, ""),
-    TSL_COLUMN(tsl_placement, device.capability, "capability", TSL_I32, ""),
-    TSL_COLUMN(tsl_placement, device.memory, "memory", TSL_I64, "B"),
-    TSL_COLUMN(tsl_placement, device.memory_free, "memory_free", TSL_I64, "B"),
-    TSL_COLUMN(tsl_placement, device.memory_limit, "memory_limit", TSL_I64, "B"),
-    TSL_COLUMN(tsl_placement, device.host_limit, "host_limit", TSL_I64, "B"),
-    TSL_TEXT_COLUMN(tsl_placement, device.driver, "driver"),
-    TSL_NO_COLUMN,
-};
-
 static const tsl_column unit_columns[] = {
-    TSL_COLUMN(tsl_out_unit, unit.id, "id", TSL_I64, ""),
-    TSL_COLUMN(tsl_out_unit, unit.kind, "kind", TSL_I32, ""),
-    TSL_COLUMN(tsl_out_unit, unit.lo[0], "lo0", TSL_I64, ""),
-    TSL_COLUMN(tsl_out_unit, unit.lo[1], "lo1", TSL_I64, ""),
-    TSL_COLUMN(tsl_out_unit, unit.lo[2], "lo2", TSL_I64, ""),
-    TSL_COLUMN(tsl_out_unit, unit.hi[0], "hi0", TSL_I64, ""),
-    TSL_COLUMN(tsl_out_unit, unit.hi[1], "hi1", TSL_I64, ""),
-    TSL_COLUMN(tsl_out_unit, unit.hi[2], "hi2", TSL_I64, ""),
-    TSL_COLUMN(tsl_out_unit, unit.flops, "flops", TSL_F64, "1"),
-    TSL_COLUMN(tsl_out_unit, unit.bytes, "bytes", TSL_F64, "B"),
-    TSL_COLUMN(tsl_out_unit, unit.count, "count", TSL_F64, "1"),
-    TSL_COLUMN(tsl_out_unit, owner, "rank", TSL_I32, ""),
-    TSL_COLUMN(tsl_out_unit, phase, "phase", TSL_I32, ""),
-    TSL_COLUMN(tsl_out_unit, dynamic, "dynamic", TSL_I32, ""),
-    TSL_COLUMN(tsl_out_unit, predicted, "predicted", TSL_F64, "s"),
-    TSL_COLUMN(tsl_out_unit, measured, "measured", TSL_F64, "s"),
-    TSL_COLUMN(tsl_out_unit, start, "start", TSL_F64, "s"),
-    TSL_COLUMN(tsl_out_unit, check, "checksum", TSL_U64, ""),
+    TSL_COLUMN_AS(tsl_out_unit, unit.id, "id", ""),
+    TSL_COLUMN_AS(tsl_out_unit, unit.kind, "kind", ""),
+    TSL_COLUMN_AS(tsl_out_unit, unit.lo[0], "lo0", ""),
+    TSL_COLUMN_AS(tsl_out_unit, unit.lo[1], "lo1", ""),
+    TSL_COLUMN_AS(tsl_out_unit, unit.lo[2], "lo2", ""),
+    TSL_COLUMN_AS(tsl_out_unit, unit.hi[0], "hi0", ""),
+    TSL_COLUMN_AS(tsl_out_unit, unit.hi[1], "hi1", ""),
+    TSL_COLUMN_AS(tsl_out_unit, unit.hi[2], "hi2", ""),
+    TSL_COLUMN_AS(tsl_out_unit, unit.flops, "flops", "1"),
+    TSL_COLUMN_AS(tsl_out_unit, unit.bytes, "bytes", "B"),
+    TSL_COLUMN_AS(tsl_out_unit, unit.count, "count", "1"),
+    TSL_COLUMN_AS(tsl_out_unit, owner, "rank", ""),
+    TSL_COLUMN(tsl_out_unit, phase, ""),
+    TSL_COLUMN(tsl_out_unit, dynamic, ""),
+    TSL_COLUMN(tsl_out_unit, predicted, "s"),
+    TSL_COLUMN(tsl_out_unit, measured, "s"),
+    TSL_COLUMN(tsl_out_unit, start, "s"),
+    TSL_COLUMN_AS(tsl_out_unit, check, "checksum", ""),
     TSL_NO_COLUMN,
 };
 
 static const tsl_column coefficient_columns[] = {
-    TSL_COLUMN(tsl_out_coefficient, rank, "rank", TSL_I32, ""),
+    TSL_COLUMN(tsl_out_coefficient, rank, ""),
     TSL_TEXT_COLUMN(tsl_out_coefficient, device, "device"),
-    TSL_COLUMN(tsl_out_coefficient, kind, "kind", TSL_I32, ""),
+    TSL_COLUMN(tsl_out_coefficient, kind, ""),
     TSL_TEXT_COLUMN(tsl_out_coefficient, term, "term"),
-    TSL_COLUMN(tsl_out_coefficient, seconds, "coefficient", TSL_F64, "s"),
+    TSL_COLUMN_AS(tsl_out_coefficient, seconds, "coefficient", "s"),
     TSL_NO_COLUMN,
 };
 
 tsl_err tsl_out_machine(tsl_out *out, const tsl_placement *placements, int64_t n) {
-  return tsl_out_table(out, "/run/machine", seat_columns, placements, sizeof *placements, n);
+  return tsl_out_table(out, "/run/machine", tsl_machine_columns, placements, sizeof *placements, n);
 }
 
 tsl_err tsl_out_units(tsl_out *out, const tsl_out_unit *rows, int64_t n) {

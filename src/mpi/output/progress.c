@@ -3,7 +3,6 @@
 #include "clock.h"
 
 #include <stdio.h>
-#include <time.h>
 #include <unistd.h>
 
 static const double TERMINAL_EVERY = 0.2, LOG_EVERY = 10; /* s */

@@ -184,23 +184,11 @@ done:
   return err;
 }
 
-static const tsl_column balance_columns[] = {
-    TSL_COLUMN(tsl_share_line, rank, "rank", TSL_I32, ""),
-    TSL_COLUMN(tsl_share_line, units, "units", TSL_I64, ""),
-    TSL_COLUMN(tsl_share_line, dynamic, "dynamic", TSL_I64, ""),
-    TSL_COLUMN(tsl_share_line, static_share, "static_share", TSL_F64, "1"),
-    TSL_COLUMN(tsl_share_line, predicted, "predicted", TSL_F64, "s"),
-    TSL_COLUMN(tsl_share_line, busy, "measured", TSL_F64, "s"),
-    TSL_COLUMN(tsl_share_line, finish, "finish", TSL_F64, "s"),
-    TSL_COLUMN(tsl_share_line, idle, "idle", TSL_F64, "s"),
-    TSL_NO_COLUMN,
-};
-
 static tsl_err store_balance(const tsl_session *s, const tsl_record *record, tsl_out *out) {
   tsl_err err = TSL_OK;
   const tsl_balance *b = &record->balance;
-  TSL_TRY(tsl_out_table(out, "/run/balance", balance_columns, record->lines, sizeof *record->lines,
-                        s->size));
+  TSL_TRY(tsl_out_table(out, "/run/balance", tsl_balance_columns, record->lines,
+                        sizeof *record->lines, s->size));
   TSL_TRY(tsl_out_attr_f64(out, "/run", "predicted_seconds", b->predicted));
   TSL_TRY(tsl_out_attr_f64(out, "/run", "measured_seconds", b->wall));
   TSL_TRY(tsl_out_attr_f64(out, "/run", "ideal_seconds", b->ideal));
@@ -214,12 +202,12 @@ done:
 }
 
 static const tsl_column use_columns[] = {
-    TSL_COLUMN(tsl_use, rank, "rank", TSL_I32, ""),
-    TSL_COLUMN(tsl_use, takes_part, "takes_part", TSL_I32, ""),
-    TSL_COLUMN(tsl_use, alone, "alone", TSL_F64, "s"),
-    TSL_COLUMN(tsl_use, without, "without", TSL_F64, "s"),
-    TSL_COLUMN(tsl_use, gain, "gain", TSL_F64, "s"),
-    TSL_COLUMN(tsl_use, price, "price", TSL_F64, "s"),
+    TSL_COLUMN(tsl_use, rank, ""),
+    TSL_COLUMN(tsl_use, takes_part, ""),
+    TSL_COLUMN(tsl_use, alone, "s"),
+    TSL_COLUMN(tsl_use, without, "s"),
+    TSL_COLUMN(tsl_use, gain, "s"),
+    TSL_COLUMN(tsl_use, price, "s"),
     TSL_NO_COLUMN,
 };
 

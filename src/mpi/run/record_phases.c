@@ -163,29 +163,29 @@ void tsl_record_print(const tsl_session *s, const tsl_record *record, FILE *file
 /* ---- into the file */
 
 static const tsl_column phase_columns[] = {
-    TSL_COLUMN(tsl_phase_line, phase, "phase", TSL_I64, ""),
-    TSL_COLUMN(tsl_phase_line, kinds, "kinds", TSL_I64, ""),
-    TSL_COLUMN(tsl_phase_line, units, "units", TSL_I64, ""),
-    TSL_COLUMN(tsl_phase_line, moved, "moved", TSL_I64, ""),
-    TSL_COLUMN(tsl_phase_line, wall, "measured", TSL_F64, "s"),
-    TSL_COLUMN(tsl_phase_line, computed, "computed", TSL_F64, "s"),
-    TSL_COLUMN(tsl_phase_line, predicted, "predicted", TSL_F64, "s"),
-    TSL_COLUMN(tsl_phase_line, imbalance, "imbalance", TSL_F64, "1"),
-    TSL_COLUMN(tsl_phase_line, imbalance_before, "imbalance_before", TSL_F64, "1"),
-    TSL_COLUMN(tsl_phase_line, imbalance_after, "imbalance_after", TSL_F64, "1"),
-    TSL_COLUMN(tsl_phase_line, communication, "communication", TSL_F64, "s"),
-    TSL_COLUMN(tsl_phase_line, left_out, "left_out", TSL_I64, ""),
-    TSL_COLUMN(tsl_phase_line, saved, "saved", TSL_F64, "s"),
-    TSL_COLUMN(tsl_phase_line, least, "least", TSL_F64, "s"),
+    TSL_COLUMN(tsl_phase_line, phase, ""),
+    TSL_COLUMN(tsl_phase_line, kinds, ""),
+    TSL_COLUMN(tsl_phase_line, units, ""),
+    TSL_COLUMN(tsl_phase_line, moved, ""),
+    TSL_COLUMN_AS(tsl_phase_line, wall, "measured", "s"),
+    TSL_COLUMN(tsl_phase_line, computed, "s"),
+    TSL_COLUMN(tsl_phase_line, predicted, "s"),
+    TSL_COLUMN(tsl_phase_line, imbalance, "1"),
+    TSL_COLUMN(tsl_phase_line, imbalance_before, "1"),
+    TSL_COLUMN(tsl_phase_line, imbalance_after, "1"),
+    TSL_COLUMN(tsl_phase_line, communication, "s"),
+    TSL_COLUMN(tsl_phase_line, left_out, ""),
+    TSL_COLUMN(tsl_phase_line, saved, "s"),
+    TSL_COLUMN(tsl_phase_line, least, "s"),
     TSL_NO_COLUMN,
 };
 
 static const tsl_column time_columns[] = {
-    TSL_COLUMN(tsl_phase_time, phase, "phase", TSL_I64, ""),
-    TSL_COLUMN(tsl_phase_time, rank, "rank", TSL_I32, ""),
-    TSL_COLUMN(tsl_phase_time, kind, "kind", TSL_I32, ""),
-    TSL_COLUMN(tsl_phase_time, units, "units", TSL_I64, ""),
-    TSL_COLUMN(tsl_phase_time, seconds, "measured", TSL_F64, "s"),
+    TSL_COLUMN(tsl_phase_time, phase, ""),
+    TSL_COLUMN(tsl_phase_time, rank, ""),
+    TSL_COLUMN(tsl_phase_time, kind, ""),
+    TSL_COLUMN(tsl_phase_time, units, ""),
+    TSL_COLUMN_AS(tsl_phase_time, seconds, "measured", "s"),
     TSL_NO_COLUMN,
 };
 

@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include "run_tables.h"
 #include "slab_pool.h"
 #include "stages.h"
 
@@ -20,16 +21,6 @@ typedef struct tsl_balance {
   double waiting;      /**< share 0..1 of rank time in which the device had no unit */
   double imbalance;    /**< latest finish / mean finish - 1 */
 } tsl_balance;
-
-/** One rank's share of the work; a row of /run/balance. */
-typedef struct tsl_share_line {
-  int32_t rank, reserved;
-  int64_t units, dynamic; /**< computed; of these taken from other ranks */
-  double static_share;    /**< share 0..1 of all items in this rank's units dealt before the run */
-  double predicted;       /**< s, of the units it got */
-  double busy, finish;    /**< s of device time; s from the phase's start to its last unit's end */
-  double idle;            /**< s of the phase without device work: wall - busy */
-} tsl_share_line;
 
 /** The phase that took longest. */
 typedef struct tsl_slowest {

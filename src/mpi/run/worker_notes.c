@@ -49,7 +49,7 @@ void tsl_worker_notes_print(const tsl_record *record, FILE *file) {
 }
 
 static const tsl_column columns[] = {
-    TSL_COLUMN(tsl_worker_note, rank, "rank", TSL_I32, ""),
+    TSL_COLUMN(tsl_worker_note, rank, ""),
     TSL_TEXT_COLUMN(tsl_worker_note, text, "told"),
     TSL_NO_COLUMN,
 };

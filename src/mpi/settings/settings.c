@@ -10,59 +10,64 @@ const char *const tsl_useful_words[] = {"useful", "all", NULL};
 static const char *const calibrate_words[] = {"auto", "always", NULL};
 
 const tsl_key tsl_run_keys[] = {
-    {"device", TSL_KEY_TEXT, RUN(device), "auto", 0, 0, NULL, NULL, 0,
-     "auto (cards first, then sockets), gpu, cpu, or one word per local rank: gpu0,gpu1,cpu"},
-    {"threads", TSL_KEY_INT, RUN(threads), "0", 0, 4096, NULL, NULL, 0,
-     "OpenMP threads of a CPU rank; 0: all cores of its share of the socket"},
-    {"plan", TSL_KEY_CHOICE, RUN(plan), "strips", 0, 0, tsl_plan_words, NULL, 0,
-     "how units are dealt to ranks before the run"},
-    {"dynamic", TSL_KEY_REAL, RUN(dynamic), "1", 0, 1, NULL, NULL, 0,
-     "part of a rank's units, from the last on, that ranks with nothing left may take while it has "
-     "not begun them, 0 to 1; plan share: none"},
-    {"ranks", TSL_KEY_CHOICE, RUN(ranks), "useful", 0, 0, tsl_useful_words, NULL, 0,
-     "useful: slow ranks that would cost more time than they save are left out; all: every rank "
-     "takes part until measured times tell against it (run.rebalance; plans roundrobin and share: "
-     "always all)"},
-    {"rebalance", TSL_KEY_BOOL, RUN(rebalance), "yes", 0, 0, NULL, NULL, 0,
-     "families with several phases (xc): between phases units move from slow ranks to fast ones by "
-     "measured times (plan share: never)"},
-    {"rebalance_threshold", TSL_KEY_REAL, RUN(rebalance_threshold), "0.02", 0, 10, NULL, NULL, 0,
-     "units move while the slowest rank's time exceeds the fastest one's by more than this"},
-    {"gpu_share", TSL_KEY_REAL, RUN(gpu_share), "", 0, 1, NULL, NULL, 0,
-     "plan share only, required there: part of the domain, 0 to 1, for the cards, the rest goes to "
-     "the sockets; with cards alone or sockets alone: for rank 0, the rest to the others"},
-    {"units", TSL_KEY_INT, RUN(units), "0", 0, 1e6, NULL, NULL, 0,
-     "wanted number of units; 0: automatic"},
-    {"memory", TSL_KEY_BYTES, RUN(memory), "1 GiB", 1 << 20, 1e15, NULL, NULL, 0,
-     "host memory of one rank for results in flight"},
-    {"host_memory", TSL_KEY_BYTES, RUN(host_memory), "", 1 << 20, 1e15, NULL, NULL, 0,
-     "host memory that a rank may use for what it keeps and works in (xc, recovery of dp); default "
-     "half of the host's free memory, split among its ranks"},
-    {"device_memory", TSL_KEY_REAL, RUN(device_memory), "0.8", 0.01, 0.95, NULL, NULL, 0,
-     "share of a card's free memory that a rank may use"},
-    {"calibrate", TSL_KEY_CHOICE, RUN(calibrate), "auto", 0, 0, calibrate_words, NULL, 0,
-     "auto: measure a device once and remember; always: measure now"},
-    {"calibration", TSL_KEY_TEXT, RUN(calibration), "", 0, 0, NULL, NULL, 0,
-     "calibration file, to which lines are added; default $XDG_CACHE_HOME/tesela/calibration"},
-    {"checkpoint", TSL_KEY_REAL, RUN(checkpoint), "600", 0, 1e9, NULL, NULL, 0,
-     "seconds between checkpoints; 0: none"},
-    {"watchdog", TSL_KEY_REAL, RUN(watchdog), "1800", 0, 1e9, NULL, NULL, 0,
-     "seconds after which a unit that does not end ends the job, 20 times its prediction at least; "
-     "0: never"},
-    {"heartbeat", TSL_KEY_REAL, RUN(heartbeat), "60", 0, 1e6, NULL, NULL, 0,
-     "seconds, 0.1 or more, without a sign of life of a rank (stopped, swapped out, host or "
-     "network gone) after which the others save what they can and the job ends; 0: never"},
-    {"allow_shared_gpu", TSL_KEY_BOOL, RUN(allow_shared_gpu), "no", 0, 0, NULL, NULL, 0,
-     "let several ranks use one card"},
+    TSL_TEXT_KEY(
+        "device", RUN(device), "auto",
+        "auto (cards first, then sockets), gpu, cpu, or one word per local rank: gpu0,gpu1,cpu"),
+    TSL_INT_KEY("threads", RUN(threads), "0", 0, 4096,
+                "OpenMP threads of a CPU rank; 0: all cores of its share of the socket"),
+    TSL_CHOICE_KEY("plan", RUN(plan), "strips", tsl_plan_words,
+                   "how units are dealt to ranks before the run"),
+    TSL_REAL_KEY("dynamic", RUN(dynamic), "1", 0, 1,
+                 "part of a rank's units, from the last on, that ranks with nothing left may take "
+                 "while it has not begun them, 0 to 1; plan share: none"),
+    TSL_CHOICE_KEY("ranks", RUN(ranks), "useful", tsl_useful_words,
+                   "useful: slow ranks that would cost more time than they save are left out; all: "
+                   "every rank takes part until measured times tell against it (run.rebalance; "
+                   "plans roundrobin and share: always all)"),
+    TSL_BOOL_KEY("rebalance", RUN(rebalance), "yes",
+                 "families with several phases (xc): between phases units move from slow ranks to "
+                 "fast ones by measured times (plan share: never)"),
+    TSL_REAL_KEY(
+        "rebalance_threshold", RUN(rebalance_threshold), "0.02", 0, 10,
+        "units move while the slowest rank's time exceeds the fastest one's by more than this"),
+    TSL_REAL_KEY(
+        "gpu_share", RUN(gpu_share), "", 0, 1,
+        "plan share only, required there: part of the domain, 0 to 1, for the cards, the rest "
+        "goes to the sockets; with cards alone or sockets alone: for rank 0, the rest to the "
+        "others"),
+    TSL_INT_KEY("units", RUN(units), "0", 0, 1e6, "wanted number of units; 0: automatic"),
+    TSL_BYTES_KEY("memory", RUN(memory), "1 GiB", 1 << 20, 1e15,
+                  "host memory of one rank for results in flight"),
+    TSL_BYTES_KEY("host_memory", RUN(host_memory), "", 1 << 20, 1e15,
+                  "host memory that a rank may use for what it keeps and works in (xc, recovery of "
+                  "dp); default half of the host's free memory, split among its ranks"),
+    TSL_REAL_KEY("device_memory", RUN(device_memory), "0.8", 0.01, 0.95,
+                 "share of a card's free memory that a rank may use"),
+    TSL_CHOICE_KEY("calibrate", RUN(calibrate), "auto", calibrate_words,
+                   "auto: measure a device once and remember; always: measure now"),
+    TSL_TEXT_KEY(
+        "calibration", RUN(calibration), "",
+        "calibration file, to which lines are added; default $XDG_CACHE_HOME/tesela/calibration"),
+    TSL_REAL_KEY("checkpoint", RUN(checkpoint), "600", 0, 1e9,
+                 "seconds between checkpoints; 0: none"),
+    TSL_REAL_KEY("watchdog", RUN(watchdog), "1800", 0, 1e9,
+                 "seconds after which a unit that does not end ends the job, 20 times its "
+                 "prediction at least; 0: never"),
+    TSL_REAL_KEY(
+        "heartbeat", RUN(heartbeat), "60", 0, 1e6,
+        "seconds, 0.1 or more, without a sign of life of a rank (stopped, swapped out, host or "
+        "network gone) after which the others save what they can and the job ends; 0: never"),
+    TSL_BOOL_KEY("allow_shared_gpu", RUN(allow_shared_gpu), "no", "let several ranks use one card"),
     {0}};
 
 const tsl_key tsl_output_keys[] = {
-    {"file", TSL_KEY_TEXT, OUTPUT(file), "", 0, 0, NULL, NULL, 0,
-     "HDF5 file; default: the deck's name with .h5 in the working folder"},
-    {"overwrite", TSL_KEY_BOOL, OUTPUT(overwrite), "no", 0, 0, NULL, NULL, 0,
-     "replace existing files, the output and those beside it, when the run has succeeded"},
-    {"compress", TSL_KEY_INT, OUTPUT(compress), "0", 0, 9, NULL, NULL, 0,
-     "deflate level of large datasets, 0 to 9 (serial HDF5 only)"},
+    TSL_TEXT_KEY("file", OUTPUT(file), "",
+                 "HDF5 file; default: the deck's name with .h5 in the working folder"),
+    TSL_BOOL_KEY(
+        "overwrite", OUTPUT(overwrite), "no",
+        "replace existing files, the output and those beside it, when the run has succeeded"),
+    TSL_INT_KEY("compress", OUTPUT(compress), "0", 0, 9,
+                "deflate level of large datasets, 0 to 9 (serial HDF5 only)"),
     {0}};
 
 /* A fixed share is named, and named for nothing else. */

@@ -46,6 +46,13 @@ static inline int32_t partition_e(const dp_cpu_partition *f, int64_t i, int64_t 
   return f->exponent[partition_tile(f, i, j)];
 }
 
+/** 2^(exponent of tile (k, l) - that of (i, j)): numbers of (k, l) as (i, j) has them; outside of
+ *  pairs scales are turned round. */
+static inline double partition_scale(const dp_cpu_partition *f, int64_t k, int64_t l, int64_t i,
+                                     int64_t j) {
+  return rna_weights_power((int64_t)partition_e(f, k, l) - partition_e(f, i, j));
+}
+
 static inline const double *partition_list(const dp_cpu_partition *f, rna_list list, int letter,
                                            int neighbour, int64_t column) {
   return f->w.lists + rna_list_place(f->columns, list, letter, neighbour) + column;

@@ -46,11 +46,6 @@ void partition_window(const dp_cpu_partition *f, partition_scratch *s, const rna
 static const rna_list inner[] = {RNA_INNER_GENERIC, RNA_INNER_ONE, RNA_INNER_TWO_THREE,
                                  RNA_INNER_BULGE};
 
-/** 2^(exponent of a tile - that of (i, j)). */
-static double scale_of(const dp_cpu_partition *f, int64_t k, int64_t l, int64_t i, int64_t j) {
-  return rna_weights_power((int64_t)partition_e(f, k, l) - partition_e(f, i, j));
-}
-
 /** Rows below tile (i, j) and columns before it. */
 static void put_around(const dp_cpu_partition *f, partition_scratch *s, int64_t i, int64_t j) {
   memset(s->window, 0, sizeof s->window);
@@ -61,10 +56,10 @@ static void put_around(const dp_cpu_partition *f, partition_scratch *s, int64_t 
     if (row < j)
       partition_window(f, s, inner, r, 0, a, before, j * DP_SIDE - DP_FOLD_HALO, DP_FOLD_HALO,
                        partition_at(f, PART_V, row, j - 1) + inside + DP_SIDE - DP_FOLD_HALO,
-                       scale_of(f, row, j - 1, i, j));
+                       partition_scale(f, row, j - 1, i, j));
     if (r >= DP_SIDE && row <= j)
       partition_window(f, s, inner, r, DP_FOLD_HALO, a, before, j * DP_SIDE, DP_SIDE,
-                       partition_at(f, PART_V, row, j) + inside, scale_of(f, row, j, i, j));
+                       partition_at(f, PART_V, row, j) + inside, partition_scale(f, row, j, i, j));
   }
 }
 
@@ -72,14 +67,15 @@ static void put_around(const dp_cpu_partition *f, partition_scratch *s, int64_t 
 static void put_splits(const dp_cpu_partition *f, partition_scratch *s, int64_t i, int64_t j) {
   memset(s->split, 0, sizeof s->split);
   if (i == j) return;
-  const double before = scale_of(f, i, j - 1, i, j), below = scale_of(f, i + 1, j, i, j);
+  const double before = partition_scale(f, i, j - 1, i, j),
+               below = partition_scale(f, i + 1, j, i, j);
   for (int r = 0; r < DP_SIDE; r++) {
     s->split[r][0] = partition_side_at(f, PART_D_COLUMN, i, j - 1)[r] * before;
     s->split[DP_SIDE][r + 1] = partition_side_at(f, PART_D_ROW, i + 1, j)[r] * below;
   }
   if (i + 1 < j)
     s->split[DP_SIDE][0] =
-        *partition_side_at(f, PART_D_COLUMN, i + 1, j - 1) * scale_of(f, i + 1, j - 1, i, j);
+        *partition_side_at(f, PART_D_COLUMN, i + 1, j - 1) * partition_scale(f, i + 1, j - 1, i, j);
 }
 
 /** An exponent with which the tile's numbers fit: that of its neighbours. */
@@ -146,7 +142,7 @@ static void join_row(const dp_cpu_partition *f, partition_scratch *s, int64_t i,
     for (int k = r + 1; k < DP_SIDE; k++)
       kernels->partition_add(one + k * DP_SIDE, ii[k] * of_ii, row);
     before = partition_at(f, PART_STEM, i, j - 1)[r * DP_SIDE + DP_SIDE - 1] *
-             scale_of(f, i, j - 1, i, j);
+             partition_scale(f, i, j - 1, i, j);
   }
   for (int q = first; q < columns; q++) {
     before = f->w.base * before + stem[q] * v[q];
@@ -190,7 +186,7 @@ void partition_inside_join(dp_cpu_partition *f, int64_t i, int64_t j) {
   put_around(f, s, i, j);
   put_splits(f, s, i, j);
   if (i < j) {
-    const double below = scale_of(f, i + 1, j, i, j);
+    const double below = partition_scale(f, i + 1, j, i, j);
     for (int q = 0; q < DP_SIDE; q++)
       rest[q] = partition_side_at(f, PART_R_ROW, i + 1, j)[q] * below;
   }

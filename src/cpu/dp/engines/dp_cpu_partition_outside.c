@@ -33,11 +33,6 @@ void partition_outside_meet(dp_cpu_partition *f, int64_t i, int64_t j, const int
 static const rna_list outer[] = {RNA_OUTER_GENERIC, RNA_OUTER_ONE, RNA_OUTER_TWO_THREE,
                                  RNA_OUTER_BULGE};
 
-/** 2^(exponent of (i, j) - that of a tile): numbers outside are scaled the other way. */
-static double scale_of(const dp_cpu_partition *f, int64_t k, int64_t l, int64_t i, int64_t j) {
-  return rna_weights_power((int64_t)partition_e(f, i, j) - partition_e(f, k, l));
-}
-
 /** Rows above tile (i, j) and columns behind it. Row 0 of the windows is row -DP_FOLD_HALO. */
 static void put_around(const dp_cpu_partition *f, partition_scratch *s, int64_t i, int64_t j) {
   memset(s->window, 0, sizeof s->window);
@@ -48,11 +43,12 @@ static void put_around(const dp_cpu_partition *f, partition_scratch *s, int64_t 
     const int after = f->w.letters[a + 1];
     if (row < i)
       partition_window(f, s, outer, r, 0, a, after, j * DP_SIDE, DP_SIDE,
-                       partition_at(f, PART_OUT_V, row, j) + inside, scale_of(f, row, j, i, j));
+                       partition_at(f, PART_OUT_V, row, j) + inside,
+                       partition_scale(f, i, j, row, j));
     if (j + 1 < f->tiles)
       partition_window(f, s, outer, r, DP_SIDE, a, after, (j + 1) * DP_SIDE, DP_FOLD_HALO,
                        partition_at(f, PART_OUT_V, row, j + 1) + inside,
-                       scale_of(f, row, j + 1, i, j));
+                       partition_scale(f, i, j, row, j + 1));
   }
 }
 
@@ -86,7 +82,7 @@ static void run_stems(const dp_cpu_partition *f, int64_t i, int64_t j, int r, co
   const double *ii = partition_at(f, PART_STEMS, i, i), *d = partition_at(f, PART_OUT_D, i, j);
   const double of_ii = rna_weights_power(partition_e(f, i, i));
   double behind = j + 1 < f->tiles ? partition_side_at(f, PART_OUT_STEM_COLUMN, i, j + 1)[r] *
-                                         scale_of(f, i, j + 1, i, j)
+                                         partition_scale(f, i, j, i, j + 1)
                                    : 0;
   for (int k = 0; k < r; k++)
     f->cpu.kernels->partition_add(d + k * DP_SIDE, ii[k * DP_SIDE + r] * of_ii, stem);
@@ -129,7 +125,7 @@ void partition_outside_join(dp_cpu_partition *f, int64_t i, int64_t j) {
   put_around(f, s, i, j);
   turn(partition_at(f, PART_STEM, j, j), s->turned[1]);
   if (i > 0) {
-    const double above = scale_of(f, i - 1, j, i, j);
+    const double above = partition_scale(f, i, j, i - 1, j);
     for (int q = 0; q < DP_SIDE; q++)
       rest[q] = partition_side_at(f, PART_OUT_R_ROW, i - 1, j)[q] * above;
   }

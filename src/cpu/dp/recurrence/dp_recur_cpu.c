@@ -1,9 +1,6 @@
 /** @file dp_recur_cpu.c  The worker of a recurrence on a socket, and its compiled code. */
 #include "dp_recur_cpu.h"
 
-#include "lang_objects.h"
-
-#include <stdio.h>
 #include <string.h>
 
 /* ---- compiling for the job */

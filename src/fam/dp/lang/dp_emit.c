@@ -4,7 +4,6 @@
 #include "lang_pair.h"
 
 #include <stdio.h>
-#include <string.h>
 
 /* ------------------------------------------------------------------- ranges */
 

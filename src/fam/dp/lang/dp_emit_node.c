@@ -2,7 +2,6 @@
 #include "dp_emit_own.h"
 #include "dp_real.h"
 
-#include <stdio.h>
 #include <string.h>
 
 static const char *type_word(dp_as as) {

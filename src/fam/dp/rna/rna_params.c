@@ -120,14 +120,19 @@ static tsl_err expect_end(reader *r) {
   return fail(r, what);
 }
 
+/** Its n numbers and no more. */
+static tsl_err all_energies(reader *r, int32_t *list, int n) {
+  const tsl_err err = next_energies(r, list, n);
+  return err != TSL_OK ? err : expect_end(r);
+}
+
 static tsl_err read_table(reader *r, int number, int side) {
   tsl_err err = TSL_OK;
   const int n = rna_params_count(&rna_sections[number]);
   if ((r->seen[side] >> number & 1) != 0) return fail(r, "is there twice");
   r->seen[side] |= UINT32_C(1) << number;
   TSL_TRY(tsl_alloc(n, sizeof(int32_t), "parameters", (void **)&r->numbers[side][number]));
-  TSL_TRY(next_energies(r, r->numbers[side][number], n));
-  TSL_TRY(expect_end(r));
+  TSL_TRY(all_energies(r, r->numbers[side][number], n));
 done:
   return err;
 }
@@ -135,11 +140,10 @@ done:
 static tsl_err read_ml(reader *r) {
   tsl_err err = TSL_OK;
   int32_t x[6];
-  TSL_TRY(next_energies(r, x, 6));
+  TSL_TRY(all_energies(r, x, 6));
   r->energy->multi_base = rna_params_at(r, x[0], x[1]);
   r->energy->multi_closing = rna_params_at(r, x[2], x[3]);
   r->energy->multi_stem = rna_params_at(r, x[4], x[5]);
-  TSL_TRY(expect_end(r));
 done:
   return err;
 }
@@ -147,11 +151,10 @@ done:
 static tsl_err read_ninio(reader *r) {
   tsl_err err = TSL_OK;
   int32_t x[3];
-  TSL_TRY(next_energies(r, x, 3));
+  TSL_TRY(all_energies(r, x, 3));
   if (x[0] >= RNA_FORBIDDEN || x[1] >= RNA_FORBIDDEN) return fail(r, "INF is no cost of asymmetry");
   r->energy->ninio = rna_params_at(r, x[0], x[1]);
   r->energy->most_ninio = x[2];
-  TSL_TRY(expect_end(r));
 done:
   return err;
 }
@@ -297,10 +300,10 @@ done:
   return err;
 }
 
-static tsl_err parse(reader *r, const char *path, const char *text, int64_t bytes) {
+static tsl_err parse(reader *r, const rna_file *file) {
   tsl_err err = TSL_OK;
   rna_exact *energy = r->energy;
-  table_lines_open(path, text, bytes, 0, &r->lines);
+  table_lines_open(file->path, file->text, file->bytes, 0, &r->lines);
   memset(energy, 0, sizeof *energy);
   for (int k = 0; k < 1 << 10; k++) energy->triloop[k] = RNA_NONE;
   for (int k = 0; k < 1 << 12; k++) energy->tetraloop[k] = RNA_NONE;
@@ -313,15 +316,15 @@ done:
   return err;
 }
 
-tsl_err rna_params_parse(const char *path, const char *text, int64_t bytes, const rna_ask *ask,
-                         rna_energy *energy, int64_t n, int32_t *sizes) {
+tsl_err rna_params_parse(const rna_file *file, const rna_ask *ask, rna_energy *energy, int64_t n,
+                         int32_t *sizes) {
   tsl_err err = TSL_OK;
   reader r = {.ask = ask};
   int32_t *list = (int32_t *)(void *)energy;
   _Static_assert(sizeof(rna_exact) / sizeof(double) == sizeof(rna_energy) / sizeof(int32_t),
                  "the same numbers in both");
   TSL_TRY(tsl_alloc(1, sizeof *r.energy, "parameters", (void **)&r.energy));
-  TSL_TRY(parse(&r, path, text, bytes));
+  TSL_TRY(parse(&r, file));
   const double *exact = (const double *)(const void *)r.energy;
   for (size_t k = 0; k < sizeof *energy / sizeof *list; k++) list[k] = (int32_t)exact[k];
   for (int64_t k = 0; k <= n; k++)
@@ -331,29 +334,13 @@ done:
   return err;
 }
 
-tsl_err rna_params_read(const char *path, const rna_ask *ask, rna_energy *energy, int64_t n,
-                        int32_t *sizes) {
-  tsl_err err = TSL_OK;
-  char *text = NULL;
-  int64_t bytes = 0;
-  TSL_TRY(table_file_load(path, &text, &bytes));
-  TSL_TRY(rna_params_parse(path, text, bytes, ask, energy, n, sizes));
-done:
-  tsl_free(text);
-  return err;
-}
-
-tsl_err rna_params_read_exact(const char *path, const rna_ask *ask, rna_exact *energy, int64_t n,
-                              double *sizes) {
+tsl_err rna_params_parse_exact(const rna_file *file, const rna_ask *ask, rna_exact *energy,
+                               int64_t n, double *sizes) {
   tsl_err err = TSL_OK;
   reader r = {.energy = energy, .ask = ask, .smooth = true};
-  char *text = NULL;
-  int64_t bytes = 0;
-  TSL_TRY(table_file_load(path, &text, &bytes));
-  TSL_TRY(parse(&r, path, text, bytes));
+  TSL_TRY(parse(&r, file));
   for (int64_t k = 0; k <= n; k++)
     sizes[k] = r.hairpin[k < RNA_LOOP ? k : RNA_LOOP] + rna_params_beyond(&r, k);
 done:
-  tsl_free(text);
   return err;
 }

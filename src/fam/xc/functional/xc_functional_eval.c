@@ -1,7 +1,6 @@
 /** @file xc_functional_eval.c  Values of a functional on blocks of points. */
 #include "xc_functional_own.h"
 
-#include <stdio.h>
 #include <string.h>
 
 struct xc_evaluator {

@@ -4,7 +4,6 @@
 #include "file_name.h"
 
 #include <ctype.h>
-#include <stdio.h>
 #include <string.h>
 
 static const char letters[] = "spdfgh";

@@ -165,17 +165,6 @@ done:
   return err;
 }
 
-tsl_err xc_frames_read(const char *path, xc_frames *frames) {
-  tsl_err err = TSL_OK;
-  char *text = NULL;
-  int64_t bytes = 0;
-  TSL_TRY(table_file_load(path, &text, &bytes));
-  TSL_TRY(xc_frames_parse(path, text, bytes, frames));
-done:
-  tsl_free(text);
-  return err;
-}
-
 /* ------------------------------------------------------------------- choice */
 
 tsl_err xc_frames_choose(const char *which, xc_frames *frames) {

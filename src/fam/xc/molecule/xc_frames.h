@@ -1,7 +1,7 @@
 /**
  * @file xc_frames.h
  * XYZ files of several frames: a path of a reaction, a trajectory. All frames are of the same atoms
- * in the same order, each as xc_molecule_read_xyz has it, one after another; empty lines may stand
+ * in the same order, each as xc_molecule_parse_xyz has it, one after another; empty lines may stand
  * between them. Of extended XYZ the comment is looked at for its Properties, which must begin with
  * the element and the place ("species:S:1:pos:R:3"); a Lattice is not used.
  */
@@ -20,12 +20,11 @@ typedef struct xc_frames {
 } xc_frames;
 
 /**
- * Read all frames.
+ * Read all frames of a text.
+ * @param[in] path  for messages
  * @return TSL_ERR_INPUT naming file, line and frame: what is no frame, or of other atoms than the
  *         first
  */
-tsl_err xc_frames_read(const char *path, xc_frames *frames);
-/** As xc_frames_read for text in memory; path stands for the file in messages. */
 tsl_err xc_frames_parse(const char *path, const char *text, int64_t bytes, xc_frames *frames);
 
 /**

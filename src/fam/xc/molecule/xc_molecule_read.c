@@ -3,7 +3,6 @@
 #include "xc_words.h"
 
 #include <math.h>
-#include <string.h>
 
 static tsl_err check_end(table_lines *lines, int64_t n) {
   tsl_err err = TSL_OK;
@@ -34,17 +33,6 @@ tsl_err xc_molecule_parse_xyz(const char *path, const char *text, int64_t bytes,
   atoms = NULL;
 done:
   tsl_free(atoms);
-  return err;
-}
-
-tsl_err xc_molecule_read_xyz(const char *path, xc_molecule *molecule) {
-  tsl_err err = TSL_OK;
-  char *text = NULL;
-  int64_t bytes = 0;
-  TSL_TRY(table_file_load(path, &text, &bytes));
-  TSL_TRY(xc_molecule_parse_xyz(path, text, bytes, molecule));
-done:
-  tsl_free(text);
   return err;
 }
 

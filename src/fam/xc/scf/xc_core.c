@@ -5,7 +5,6 @@
 #include "xc_orthogonal.h"
 
 #include <math.h>
-#include <string.h>
 
 /* One electron at the bare nucleus has -Z^2/2. All-electron sets reach 0.93 of it and more (STO-3G
  * 0.98, a single Gaussian 0.85); what was made for a potential reaches 0.01 to 0.78, but for

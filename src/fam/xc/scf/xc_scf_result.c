@@ -4,7 +4,6 @@
 #include "xc_matrix.h"
 
 #include <math.h>
-#include <string.h>
 
 void xc_scf_frontier(const xc_scf *scf, double *highest, double *lowest) {
   *highest = -INFINITY, *lowest = INFINITY;

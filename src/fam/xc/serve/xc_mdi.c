@@ -379,15 +379,21 @@ static int32_t shorter(int32_t theirs) {
   return theirs < LENGTH ? theirs : LENGTH;
 }
 
+/* Numbers of the greeting, once all are there. */
+static bool take_numbers(xc_mdi *m, int32_t *numbers, int64_t bytes) {
+  const char *at = xc_stream_peek(m->stream, bytes);
+  if (at == NULL) return false;
+  memcpy(numbers, at, (size_t)bytes);
+  xc_stream_take(m->stream, bytes);
+  return true;
+}
+
 static tsl_err take_version(xc_mdi *m, bool *whole) {
   static const int32_t lengths[2] = {LENGTH, LENGTH};
   tsl_err err = TSL_OK;
   int32_t theirs[3];
-  const char *at = xc_stream_peek(m->stream, (int64_t)sizeof theirs);
-  *whole = at != NULL;
-  if (at == NULL) goto done;
-  memcpy(theirs, at, sizeof theirs);
-  xc_stream_take(m->stream, (int64_t)sizeof theirs);
+  *whole = take_numbers(m, theirs, (int64_t)sizeof theirs);
+  if (!*whole) goto done;
   if (theirs[0] != 1 || theirs[1] < 4 || theirs[1] > 1000)
     TSL_FAIL(TSL_ERR_INPUT, "%s: version %d.%d.%d of MDI; 1.4 or later is expected",
              m->stream->name, theirs[0], theirs[1], theirs[2]);
@@ -401,11 +407,8 @@ static tsl_err take_lengths(xc_mdi *m, bool *whole) {
   enum { LEAST = 12 };
   tsl_err err = TSL_OK;
   int32_t theirs[2];
-  const char *at = xc_stream_peek(m->stream, (int64_t)sizeof theirs);
-  *whole = at != NULL;
-  if (at == NULL) goto done;
-  memcpy(theirs, at, sizeof theirs);
-  xc_stream_take(m->stream, (int64_t)sizeof theirs);
+  *whole = take_numbers(m, theirs, (int64_t)sizeof theirs);
+  if (!*whole) goto done;
   if (theirs[0] < LEAST || theirs[1] < LEAST)
     TSL_FAIL(TSL_ERR_INPUT, "%s: names of %d and commands of %d characters", m->stream->name,
              theirs[0], theirs[1]);

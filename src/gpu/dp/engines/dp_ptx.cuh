@@ -55,15 +55,6 @@ static __device__ __forceinline__ void dp_store_release(uint32_t *place, uint32_
   asm volatile("st.release.gpu.global.u32 [%0], %1;" : : "l"(place), "r"(value) : "memory");
 }
 
-/** All lanes wait until the counter has reached value. */
-static __device__ __forceinline__ void dp_wait_counter(const uint32_t *counter, uint32_t value,
-                                                       int lane) {
-  if (lane == 0)
-    while (dp_load_acquire(counter) < value) {
-    }
-  __syncwarp();
-}
-
 /** What the lanes of the warp have written before is seen by who reads value from the counter. */
 static __device__ __forceinline__ void dp_post_counter(uint32_t *counter, uint32_t value,
                                                        int lane) {

@@ -4,9 +4,8 @@
 #include <stddef.h>
 
 static const tsl_key keys[] = {
-    {"rows", TSL_KEY_INT, offsetof(sums_params, rows), NULL, 0, 1e6, NULL, NULL, 0, "Rows."},
-    {"columns", TSL_KEY_INT, offsetof(sums_params, columns), NULL, 0, 1e6, NULL, NULL, 0,
-     "Columns."},
+    TSL_INT_KEY("rows", offsetof(sums_params, rows), NULL, 0, 1e6, "Rows."),
+    TSL_INT_KEY("columns", offsetof(sums_params, columns), NULL, 0, 1e6, "Columns."),
     {0}};
 
 static tsl_err sums_create(tsl_deck *deck, tsl_problem *problem) {
