@@ -151,9 +151,9 @@ typedef struct xc_model {
 } xc_model;
 
 /**
- * Read the atoms of the text of an XYZ file: number of atoms, a comment line, "symbol x y z" in Angstrom.
- * More words of a line are ignored; an atomic number may stand for the symbol. Ghosts of an
- * element: @O, Gh:O, Gh-O, Gh(O), Ghost:O, Ghost-O, X:O, X-O, O: and O-Bq, in any case.
+ * Read the atoms of the text of an XYZ file: number of atoms, a comment line, "symbol x y z" in
+ * Angstrom. More words of a line are ignored; an atomic number may stand for the symbol. Ghosts of
+ * an element: @O, Gh:O, Gh-O, Gh(O), Ghost:O, Ghost-O, X:O, X-O, O: and O-Bq, in any case.
  * @param[in]     path      for messages
  * @param[in,out] molecule  atoms are set; charge, multiplicity and point charges are left alone
  * @return TSL_ERR_INPUT naming file and line
