@@ -223,6 +223,7 @@ tsl_err tsl_plan_only(MPI_Comm comm, int argc, char **argv) {
   TSL_TRY(tsl_options_parse(argc, argv, "sqicr", true, &options));
   if (options.help) return tsl_help(comm, "plan");
   TSL_TRY(tsl_session_open(comm, &options, &session));
+  session.guesses = true;
   TSL_TRY(tsl_session_deck(&session));
   if (options.restart != NULL) TSL_TRY(tsl_checkpoints_open(&session));
   if (options.cluster != NULL) {

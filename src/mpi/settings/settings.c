@@ -7,7 +7,7 @@ const char *const tsl_useful_words[] = {"useful", "all", NULL};
 #define RUN(member) offsetof(tsl_run_settings, member)
 #define OUTPUT(member) offsetof(tsl_output_settings, member)
 
-static const char *const calibrate_words[] = {"auto", "always", NULL};
+static const char *const calibrate_words[] = {"auto", "always", "probe", NULL};
 
 const tsl_key tsl_run_keys[] = {
     {"device", TSL_KEY_TEXT, RUN(device), "auto", 0, 0, NULL, NULL, 0,
@@ -41,7 +41,9 @@ const tsl_key tsl_run_keys[] = {
     {"device_memory", TSL_KEY_REAL, RUN(device_memory), "0.8", 0.01, 0.95, NULL, NULL, 0,
      "share of a card's free memory that a rank may use"},
     {"calibrate", TSL_KEY_CHOICE, RUN(calibrate), "auto", 0, 0, calibrate_words, NULL, 0,
-     "auto: measure a device once and remember; always: measure now"},
+     "auto: measure a device once and remember; always: measure now; probe (`tesela plan` alone): "
+     "do "
+     "not measure, guess from what `tesela probe` measured"},
     {"calibration", TSL_KEY_TEXT, RUN(calibration), "", 0, 0, NULL, NULL, 0,
      "calibration file, to which lines are added; default $XDG_CACHE_HOME/tesela/calibration"},
     {"checkpoint", TSL_KEY_REAL, RUN(checkpoint), "600", 0, 1e9, NULL, NULL, 0,
