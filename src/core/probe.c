@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
 
 void tsl_figures_group(tsl_figures *figures, const char *group) {
   (void)snprintf(figures->group, sizeof figures->group, "%s", group);
@@ -49,4 +50,15 @@ tsl_err tsl_figures_add_time(tsl_figures *figures, const char *name, double valu
 void tsl_figures_note(tsl_figures *figures, const char *note) {
   tsl_figure *last = figures->n > 0 ? &figures->list[figures->n - 1] : NULL;
   if (last != NULL) (void)snprintf(last->advice, sizeof last->advice, "%s", note);
+}
+
+void tsl_figures_mark(tsl_figures *figures, tsl_figure_term term) {
+  if (figures->n > 0) figures->list[figures->n - 1].term = (int32_t)term;
+}
+
+double tsl_figure_si(const tsl_figure *f) {
+  static const char letters[] = "TGMmun";
+  static const double factors[] = {1e12, 1e9, 1e6, 1e-3, 1e-6, 1e-9};
+  const char *at = f->unit[0] != '\0' ? strchr(letters, f->unit[0]) : NULL;
+  return at != NULL ? f->value * factors[at - letters] : f->value;
 }

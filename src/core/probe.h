@@ -15,6 +15,15 @@ TSL_C_BEGIN
 
 enum { TSL_MAX_FIGURES = 128 };
 
+/** Terms of the cost model that a figure is the first guess of. */
+typedef enum tsl_figure_term {
+  TSL_TERM_NONE,
+  TSL_TERM_COMPUTE, /**< operations/s of the whole device */
+  TSL_TERM_MEMORY,  /**< bytes/s of its memory */
+  TSL_TERM_LAUNCH,  /**< s until its work begins */
+  TSL_TERM_TRANSFER /**< bytes/s of results to the host, where that is another memory */
+} tsl_figure_term;
+
 /** One measurement; plain data, sent between ranks as bytes. */
 typedef struct tsl_figure {
   char group[40]; /**< "global memory", the heading it stands under */
@@ -23,6 +32,7 @@ typedef struct tsl_figure {
   double value;
   double peak;      /**< best possible in the same unit, or 0 where nothing bounds it */
   int32_t smaller;  /**< 1: smaller is better (times) */
+  int32_t term;     /**< tsl_figure_term */
   char advice[160]; /**< one line; empty where the group's first figure says it */
 } tsl_figure;
 
@@ -50,5 +60,11 @@ tsl_err tsl_figures_add_time(tsl_figures *figures, const char *name, double valu
 
 /** Say something of the last figure whatever its value. */
 void tsl_figures_note(tsl_figures *figures, const char *note);
+
+/** The last figure is the guess of a term. */
+void tsl_figures_mark(tsl_figures *figures, tsl_figure_term term);
+
+/** The value in operations/s, bytes/s or s: its unit's first letter is a prefix (T G M m u n). */
+double tsl_figure_si(const tsl_figure *figure);
 
 TSL_C_END

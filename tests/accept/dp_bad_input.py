@@ -241,7 +241,7 @@ def real_cases():
     """Reals that would be wrong end the run, wherever they stand and whoever computes them."""
     lost = {"M[i-1][j] * 0.4": "underflow", "M[i-1][j] / 1e9": "underflow", "M[i-1][j] * 3": "overflow",
             "M[i-1][j] + 1e306": "overflow", "1 / (M[i-1][j] - j - 1)": "division by zero",
-            "min(5, 1 / (i - 7.0))": "division by zero", "max(k = 0 .. 1 : k * inf)": "not a number",
+            "min(5, 1 / (i - 7.0), M[i-1][j])": "division by zero", "max(k = 0 .. 1 : k * inf)": "not a number",
             "M[i-1][j] - inf + inf": "not a number"}
     for k, (cell, what) in enumerate(lost.items()):
         for args in ((), INTERPRET):

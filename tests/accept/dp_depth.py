@@ -331,14 +331,14 @@ def refused_case():
     refuse("dp.cell", "'k' is the third index", cell="max(k = 0 .. 3 : M[i-1][j][k])")
     refuse("dp.boundary[0].value", "unknown name 'z'", boundary=[("k == 0", "z")])
     refuse("dp.memory", "is too little", "is needed", mode="recover", memory="1 MB", goal="M[299][299][3]",
-           table={**table, "rows": 300, "cols": 300, "depth": 30})
+           table={**table, "rows": 300, "cols": 300, "depth": 30}, cell="max(M[i-1][j][k], M[i][j-1][k])")
     refuse("rows and columns of cells are needed: 447.0 GiB of host memory", table={**table, "rows": 30000, "cols": 30000, "depth": 1000000}, goal="M[29999][29999][3]",
            cell="max(M[i-1][j][k], M[i][j-1][k])")
     # an error while it is filled names the layer
     deck = json.dumps(made({**table, "type": "i16"}, "M[i-1][j][k] * 8 + 100 * k", "M[4][5][3]", edge, pattern="RUD"))
     for args in ([], ["--interpret"]):
         done = suite.run(["run", suite.write("bad.yaml", deck.encode()), "-o", suite.path("bad.h5"), *args])
-        check(done.status == 3 and "at i = 4, j = 1, k = 1" in done.err, done.tail())
+        check(done.status == 3 and "at i = 4, j = 5, k = 1" in done.err, done.tail())
 
 
 for seed in range(3 if suite.fast else 12):

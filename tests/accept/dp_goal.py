@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What of a recurrence's table is filled: up to the cells that the goal rests on, and diagonals alone.
+"""What of a recurrence's table is filled: the part that the goal rests on, and diagonals alone.
 
 usage: dp_goal.py TESELA [--fast] [ONLY]
 
@@ -54,7 +54,7 @@ def sized(goal, **more):
 
 
 def rising(goal, **more):
-    """Rows from below: what lies above the goal cannot be cut, columns can."""
+    """Rows from below: what lies above the goal is cut."""
     return deck(20, 30, [{"where": "i == 19", "value": "j"}], "j > 0 ? M[i+1][j-1] + 1 : M[i+1][j]", goal, **more)
 
 
@@ -110,6 +110,123 @@ def cut_case(name, make, goal, size, truth):
         check(whole == truth, f"{whole}, here {truth}")
 
 
+# Where the cells that a cell reads may lie, by pattern: signs of row and column, and whether the row is never the own.
+READS = {"RUD": ((-2, -1), (-2, 2)), "RDU": ((1, 2), (-2, 2)), "CLR": ((-2, 2), (-2, -1)), "CRL": ((-2, 2), (1, 2)),
+         "NOSE": ((-2, 0), (-2, 0)), "SENO": ((0, 2), (0, 2)), "SONE": ((0, 2), (-2, 0)), "NESO": ((-2, 0), (0, 2))}
+
+
+class Random:
+    """A recurrence with offsets of a pattern, made up; sometimes of fewer directions than the pattern has, of a
+    triangle, or of two tables."""
+
+    def __init__(self, seed):
+        self.rng = np.random.default_rng(1000 + seed)
+        draw = lambda lo, hi: int(self.rng.integers(lo, hi + 1))
+        self.pattern = list(READS)[seed % 8]
+        rows, columns = READS[self.pattern]
+        self.cells = ["all", "upper", "lower"][draw(0, 2)] if self.pattern in ("SONE", "NESO") and seed % 3 == 0 else "all"
+        self.n_tables = 2 if seed % 5 == 4 else 1
+        self.rows = draw(12, 24)
+        self.cols = self.rows if self.cells != "all" else draw(12, 24)
+        narrow = draw(0, 3)  # 1, 2: no reads of other rows, columns, where the pattern has the own one
+        self.reads = []
+        while not self.reads:
+            for _ in range(draw(1, 3)):
+                di = 0 if narrow == 1 and rows[0] <= 0 <= rows[1] else draw(*rows)
+                dj = 0 if narrow == 2 and columns[0] <= 0 <= columns[1] else draw(*columns)
+                if (di, dj) != (0, 0):
+                    self.reads.append((di, dj, draw(1, 5), draw(0, self.n_tables - 1)))
+        self.x = [draw(0, 50) for _ in range(self.rows)]
+        self.goals = [(draw(0, self.rows - 1), draw(0, self.cols - 1)) for _ in range(draw(1, 2))]
+        self.goals = [(min(g), max(g)) if self.cells == "upper" else (max(g), min(g)) if self.cells == "lower" else g
+                      for g in self.goals]
+        self.over = [None, None, None, "last row", "last column"][draw(0, 4)]
+
+    def has(self, i, j):
+        ordered = {"all": True, "upper": i <= j, "lower": i >= j}[self.cells]
+        return 0 <= i < self.rows and 0 <= j < self.cols and ordered
+
+    def boundary(self):
+        """A cell whose reads are not all in the table."""
+        inside = [f"i + {di} >= 0 && i + {di} < {self.rows} && j + {dj} >= 0 && j + {dj} < {self.cols}"
+                  + {"all": "", "upper": f" && i + {di} <= j + {dj}", "lower": f" && i + {di} >= j + {dj}"}[self.cells]
+                  for di, dj, *_ in self.reads]
+        return f"!({' && '.join(inside)})"
+
+    def make(self, whole=False, **more):
+        name = "MN"
+        tables = []
+        for t in range(self.n_tables):
+            terms = [f"{w + t} * {name[other]}[i + {di}][j + {dj}]" for di, dj, w, other in self.reads]
+            cell = f"({' + '.join(terms)} + x[i] + 3 * i - j + 100{' + 0 * rows(M)' if whole else ''}) % 997"
+            tables.append({"name": name[t], "boundary": [{"where": self.boundary(), "value": f"(7 * i + 3 * j + {t}) % 11"}],
+                           "cell": cell})
+        last = name[self.n_tables - 1]
+        goal = (f"max {last} over {self.over}" if self.over else
+                " + ".join(f"{last}[{i}][{j}]" for i, j in self.goals))
+        made = {"problem": "recurrence", "table": {"type": "i64", "rows": self.rows, "cols": self.cols, "cells": self.cells},
+                "pattern": self.pattern, "data": [{"name": "x", "values": self.x}], "goal": goal, **more}
+        if self.n_tables > 1:
+            made["tables"] = tables
+        else:
+            made |= {k: v for k, v in tables[0].items() if k != "name"}
+        return {"family": "dp", "run": {"device": "cpu"}, "dp": made}
+
+    def value(self, t, i, j, known):
+        if (t, i, j) not in known:
+            if all(self.has(i + di, j + dj) for di, dj, *_ in self.reads):
+                sum_ = sum((w + t) * self.value(other, i + di, j + dj, known) for di, dj, w, other in self.reads)
+                known[t, i, j] = int(math.fmod(sum_ + self.x[i] + 3 * i - j + 100, 997))
+            else:
+                known[t, i, j] = (7 * i + 3 * j + t) % 11
+        return known[t, i, j]
+
+    def size(self):
+        """Rows and columns between those that the goal reads and the edges to which reads lead; None: all."""
+        at = self.goals if not self.over else \
+            [(self.rows - 1, k) for k in (0, self.cols - 1)] if self.over == "last row" else \
+            [(k, self.cols - 1) for k in (0, self.rows - 1)]
+        part = []
+        for way, n in ((0, self.rows), (1, self.cols)):
+            steps, places = [r[way] for r in self.reads], [g[way] for g in at]
+            part.append([0 if min(steps) < 0 else min(places), n if max(steps) > 0 else max(places) + 1])
+        rows, columns = part
+        if self.cells == "upper":
+            rows[1], columns[0] = min(rows[1], columns[1]), rows[0]
+        if self.cells == "lower":
+            columns[1], rows[0] = min(columns[1], rows[1]), columns[0]
+        size = rows[1] - rows[0], columns[1] - columns[0]
+        return None if size == (self.rows, self.cols) else size
+
+    def truth(self):
+        """The goal, and the cells that a search from its cells finds."""
+        known, last = {}, self.n_tables - 1
+        if self.over:
+            cells = [(i, j) for i in range(self.rows) for j in range(self.cols) if self.has(i, j)
+                     and (i == self.rows - 1 if self.over == "last row" else j == self.cols - 1)]
+            return max(self.value(last, i, j, known) for i, j in cells), None
+        return sum(self.value(last, i, j, known) for i, j in self.goals), {(i, j, t) for t, i, j in known}
+
+
+def random_case(seed):
+    """Values by a search from the goal; cells of the path likewise; the size as the reads' signs tell."""
+    made = Random(seed)
+    goal, cells = made.truth()
+    for ranks in (1, 2, 3):
+        found = goal_of(made.make(), ranks)
+        check(found == goal, f"{made.pattern}: {found} on {ranks} ranks, here {goal}")
+    check(goal_of(made.make(), args=["-s", "dp.interpret=yes"]) == goal, "another value, interpreted")
+    paths = []
+    for whole in (False, True):
+        with suite.result(json.dumps(made.make(whole, mode="recover")), ranks=1 + whole, name=f"path{whole}") as file:
+            paths.append(file["results/path"][()])
+    check(np.array_equal(*paths), f"{made.pattern}: another path than of the whole table")
+    if cells is not None:
+        found = {(r[0], r[1], r[3] if made.n_tables > 1 else 0) for r in paths[0]}
+        check(found == cells, f"{made.pattern}: {len(found)} cells of the path, here {len(cells)}")
+    check(table_said(made.make(), "said") == made.size(), f"{made.pattern}: {table_said(made.make())} cells")
+
+
 def path_case():
     """Cells that the goal rests on are the same ones, from the cut table and from the whole of one that it fills."""
     a, b = TEXTS
@@ -156,15 +273,17 @@ suite.case("rows and columns asked for", cut_case, "b6", sized, "M[7][5]", None,
 suite.case("binomial, last column", cut_case, "b5", binomial, "max over last column", None, None)
 suite.case("subsequence", cut_case, "l1", lcs, "M[20][31]", (21, 32), lcs_of(20, 31))
 suite.case("subsequence, to the right", cut_case, "l2",
-           lambda goal, **more: lcs(goal, "j < 40 ? M[i-1][j+1] + 1 : M[i-1][j]", **more), "M[9][3]", (10, 41), 9)
+           lambda goal, **more: lcs(goal, "j < 40 ? M[i-1][j+1] + 1 : M[i-1][j]", **more), "M[9][3]", (10, 38), 9)
 suite.case("knapsack", cut_case, "k1", knapsack, "M[20][150]", (21, 151), None)
 suite.case("matrix chain, from the first", cut_case, "c1", chain, "M[0][12]", (13, 13), best_product(COSTS, 0, 12))
-suite.case("matrix chain, within", cut_case, "c2", chain, "M[5][12]", (13, 13), best_product(COSTS, 5, 12))
-suite.case("rows from below", cut_case, "r1", rising, "M[3][10]", (20, 11), None)
+suite.case("matrix chain, within", cut_case, "c2", chain, "M[5][12]", (8, 8), best_product(COSTS, 5, 12))
+suite.case("rows from below", cut_case, "r1", rising, "M[3][10]", (17, 11), None)
 suite.case("columns from both sides", cut_case, "h1", halves, "M[5][10]", (6, 30), None)
 suite.case("the same path", path_case)
 suite.case("errors beyond", error_case)
 suite.case("a goal outside", outside_case)
+for n_case in range(16 if suite.fast else 64):
+    suite.case(f"random {n_case}", random_case, n_case)
 for n_ranks in (1, 3):
     suite.case(f"diagonals alone, {n_ranks} ranks", diagonals_case, n_ranks)
 suite.end()

@@ -132,9 +132,9 @@ def refused_case():
         done = suite.run(["run", suite.write("bad.yaml", json.dumps(made).encode()), "-o", suite.path("bad.h5")])
         check(done.status == status and all(w in done.err for w in words), f"{words} expected: {done.tail()}")
 
-    run("log(-M[i-1][j])", ["dp.cell", "not a number: log of -1 at i = 1, j = 0"], 3)
-    run("exp(800 * M[i-1][j])", ["dp.cell", "overflow: exp of 800 at i = 1, j = 0"], 3)
-    run("pow(M[i-1][j], 50 + 20 * j)", ["a power is from -64 to 64, this is 70", "i = 1, j = 1"], 2)
+    run("log(-M[i-1][j])", ["dp.cell", "not a number: log of -1 at i = 1, j = 2"], 3)
+    run("exp(800 * M[i-1][j])", ["dp.cell", "overflow: exp of 800 at i = 1, j = 2"], 3)
+    run("pow(M[i-1][j], 50 + 20 * j)", ["a power is from -64 to 64, this is 90", "i = 1, j = 2"], 2)
     run("logsom(1, M[i-1][j])", ["unknown name 'logsom'; did you mean 'logsum'?"], 2)
 
 

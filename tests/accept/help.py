@@ -92,7 +92,8 @@ def completion():
     return None
 
 
-VALUES = {"--max-walltime": ["1:00:00"], "--overwrite": [], "--strict": [], "--interpret": [], "--quiet": [], "--again": []}
+VALUES = {"--max-walltime": ["1:00:00"], "--overwrite": [], "--strict": [], "--interpret": [], "--quiet": [], "--again": [],
+          "--threads": ["1"]}
 
 
 def with_values(options):

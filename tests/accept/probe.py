@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """What is known of devices. tesela probe: all groups measured, remembered by its key, measured anew
-where that does not fit. tesela rates: what calibrations say of a deck.
+where that does not fit; plans by it. tesela rates: what calibrations say of a deck.
 
 usage: probe.py TESELA [--fast] [ONLY]
 """
@@ -115,7 +115,7 @@ def rates():
     calibration = os.path.join(suite.env["XDG_CACHE_HOME"], "tesela", "calibration")
     text = open(calibration).read()
     with open(calibration, "w") as file:  # a faster card of another host, junk, and a torn line
-        for line in text.splitlines()[:1]:
+        for line in [l for l in text.splitlines() if not l.startswith("probe ")][:1]:
             words = line.split(" ", 7)
             fast = [words[0], "0", *(f"{float(w) / 100:.9e}" for w in words[2:6]), words[6], words[7]]
             parts = fast[7].split("|")
@@ -130,8 +130,99 @@ def rates():
     check("Fast Card 9000" in first and "(card)" in first and "Old Line" not in run.out, run.out)
 
 
+GUESSED = {
+    "rdf": {"family": "tri", "tri": {"function": "euclidean", "output": "histogram", "box": [10, 10, 10], "range": [0, 5],
+                                     "generator": {"kind": "uniform", "n": 20000, "seed": 1}}},
+    "image": {"family": "fractal", "fractal": {"set": "mandelbrot", "xres": 1500, "yres": 1000, "maxiter": 1000}},
+    "lcs": {"family": "dp", "dp": {"problem": "lcs", "band": "off", "a": {"random": 100000, "seed": 1},
+                                   "b": {"random": 100000, "seed": 2}}}}
+
+
+def predicted(out):
+    return float(re.search(r"predicted (\S+) s of computing", out)[1])
+
+
+def probed(name):
+    """A calibration file that has a probe and nothing else; its words."""
+    file = suite.path(name)
+    probe("--calibration", file, "--threads", "1")
+    lines = open(file).read().splitlines()
+    check(len(lines) == 1 and lines[0].startswith("probe "), lines)
+    return file, lines[0].split(" ")
+
+
+def one_thread(file, *more):
+    return ["-s", "run.threads=1", "-s", f"run.calibration={file}", *more]
+
+
+def guesses():
+    """Twice the figures, half the time; measured beside the guess; a run measures whatever the guess says."""
+    file, words = probed("probed")
+    said = []
+    for name, made in GUESSED.items():
+        deck = suite.deck(f"{name}.yaml", made)
+        run = suite.run(["plan", deck, *one_thread(file, "-s", "run.calibrate=probe")])
+        check(run.status == 0 and "guessed from what `tesela probe` measured" in run.out, run.tail())
+        check(open(file).read().count("\n") == 1, "a guess was stored")
+        fast = suite.write("fast", " ".join([words[0], *(f"{float(w) * f:.17e}" for w, f in zip(words[1:5], (2, 2, .5, 2))),
+                                             words[5]]) + "\n")
+        half = suite.run(["plan", deck, *one_thread(fast, "-s", "run.calibrate=probe")])
+        check(abs(2 * predicted(half.out) / predicted(run.out) - 1) < 2e-3, f"{half.out} {run.out}")
+        measured = suite.run(["plan", deck, *one_thread(fast)])  # in a file of its own: a start, not the model
+        check(measured.status == 0 and "calibration measured now" in measured.out, measured.tail())
+        again = suite.run(["plan", deck, *one_thread(fast, "-s", "run.calibrate=probe")])
+        check("calibration from file" in again.out and predicted(again.out) == predicted(measured.out), again.out)
+        factor = predicted(measured.out) / predicted(run.out)
+        check(1 / 60 < factor < 60, f"{name}: measured {factor} times the guess")
+        said.append(f"{name} guessed {predicted(run.out):.3g} s, measured {predicted(measured.out):.3g} s")
+    return "; ".join(said)
+
+
+def guesses_of_clusters():
+    file, words = probed("probed_far")
+    deck = suite.deck("image.yaml", GUESSED["image"])
+    device = words[5].split("|")[1].replace(",", " ")
+    far = suite.write("far.yaml", "cluster:\n  nodes: [1, 4]\n  devices:\n    - {name: \"%s\", count: 2}\n"
+                      "  network: {latency: 1e-6, bandwidth: 1e9}\n" % device)
+    run = suite.run(["plan", deck, "--cluster", far, *one_thread(file)])
+    check(run.status == 0 and "guessed from its probe on " in run.out, run.tail())
+    one = suite.run(["plan", deck, *one_thread(file, "-s", "run.calibrate=probe")])
+    table = float(re.search(r"speed-up over one node, (\S+) s", run.out)[1])
+    check(abs(table * 2 / predicted(one.out) - 1) < 0.1, f"{table} s of two, {predicted(one.out)} s of one")
+    other = suite.write("other", open(file).read().replace(device.replace(" ", ","), "Another"))
+    run = suite.run(["plan", deck, "--cluster", far, *one_thread(other)])
+    check(run.status == 2 and "tesela probe --calibration" in run.err, run.tail())
+
+
+def bad_guesses():
+    deck = suite.deck("image.yaml", GUESSED["image"])
+    file, words = probed("good")
+    good = open(file).read()
+    for k in range(1, 5):
+        for value in ("0", "nan", "-1", "inf", "1e-320", "many"):
+            bad = suite.write("bad", "# of a cluster\n" + good + " ".join([*words[:k], value, *words[k + 1:]]) + "\n")
+            run = suite.run(["plan", deck, *one_thread(bad, "-s", "run.calibrate=probe")])
+            check(run.status == 2 and f"{bad}:3: a probe has" in run.err, f"{k} {value}: {run.tail()}")
+    for text in ("probe 1e9\n", "probe 1e9 1e9 1e-6 1e9\n", "probe 1e9 1e9 1e-6 1e9 a|b\n"):
+        bad = suite.write("bad", text)
+        for args in (["plan", deck], ["run", deck, "-o", suite.path("bad.h5")]):
+            run = suite.run([*args, *one_thread(bad)])
+            check(run.status == 2 and f"{bad}:1: a probe has" in run.err, run.tail())
+    run = suite.run(["plan", deck, *one_thread(suite.path("none"), "-s", "run.calibrate=probe")])
+    check(run.status == 2 and "tesela probe --calibration" in run.err, run.tail())
+    for args in (["run", deck, "-o", suite.path("bad.h5")], ["calibrate", deck]):
+        run = suite.run([*args, *one_thread(file, "-s", "run.calibrate=probe")])
+        check(run.status == 2 and "is a guess for `tesela plan`" in run.err, run.tail())
+    csv_file = suite.write("not_one.csv", "a,b\n1,2\n")
+    run = suite.run(["probe", "--calibration", csv_file])
+    check(run.status == 2 and "no calibration file" in run.err, run.tail())
+    run = suite.run(["probe", "--threads", "0"])
+    check(run.status == 2 and "1 to 4096" in run.err, run.tail())
+
+
 for name, body in (("measures", measures), ("remembers", remembers),
                    ("forgets_what_does_not_fit", forgets_what_does_not_fit), ("ranks", ranks),
-                   ("bad_words", bad_words), ("rates", rates)):
+                   ("bad_words", bad_words), ("rates", rates), ("guesses", guesses),
+                   ("guesses_of_clusters", guesses_of_clusters), ("bad_guesses", bad_guesses)):
     suite.case(name, body)
 suite.end()

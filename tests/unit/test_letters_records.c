@@ -334,12 +334,49 @@ static void codes(void **state) {
   assert_int_equal(letters_code(LETTERS_DNA, '\0'), -1);
 }
 
+/** Characters one by one as letters_code has them, alone and among plain ones. */
+static void plain_codes(void **state) {
+  enum { N = 40 };
+  char text[N];
+  uint8_t codes[N];
+  (void)state;
+  for (int32_t alphabet = LETTERS_BYTES; alphabet <= LETTERS_PROTEIN; alphabet++)
+    for (int c = 0; c < 256; c++) {
+      const bool nucleic = alphabet == LETTERS_DNA || alphabet == LETTERS_RNA;
+      const int code = letters_code(alphabet, (char)c);
+      const bool plain = nucleic && code >= 0 && code < letters_plain(alphabet);
+      memset(text, 'g', N);
+      text[c % N] = (char)c;
+      assert_int_equal(letters_encode_plain(alphabet, text, N, codes), plain);
+      for (int k = 0; plain && k < N; k++)
+        assert_int_equal(codes[k], letters_code(alphabet, text[k]));
+    }
+  assert_true(letters_encode_plain(LETTERS_DNA, text, 0, codes));
+}
+
+/** Lines longer than is encoded at once, with a letter of any kind anywhere. */
+static void long_lines(void **state) {
+  enum { N = 3000 };
+  static char text[N + 8], letters[N + 1];
+  uint64_t seed = 5;
+  (void)state;
+  for (int at = 0; at < N; at += at % 1024 < 1020 && at % 1024 > 3 ? 73 : 1) {
+    for (int k = 0; k < N; k++) letters[k] = "ACGT"[random_below(&seed, 4)];
+    letters[at] = "NRYX"[at % 4];
+    (void)snprintf(text, sizeof text, ">a\n%s\n", letters);
+    READS(text, "a", letters);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(fasta),         cmocka_unit_test(fastq),         cmocka_unit_test(alphabets),
-      cmocka_unit_test(refused_fasta), cmocka_unit_test(refused_fastq), cmocka_unit_test(described),
-      cmocka_unit_test(random_files),  cmocka_unit_test(many_names),    cmocka_unit_test(codes),
-      cmocka_unit_test(pieces),        cmocka_unit_test(two_files),
+      cmocka_unit_test(fasta),         cmocka_unit_test(fastq),
+      cmocka_unit_test(alphabets),     cmocka_unit_test(refused_fasta),
+      cmocka_unit_test(refused_fastq), cmocka_unit_test(described),
+      cmocka_unit_test(random_files),  cmocka_unit_test(many_names),
+      cmocka_unit_test(codes),         cmocka_unit_test(pieces),
+      cmocka_unit_test(two_files),     cmocka_unit_test(plain_codes),
+      cmocka_unit_test(long_lines),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

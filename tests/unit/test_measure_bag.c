@@ -48,8 +48,11 @@ static void sample(const tsl_problem *problem, const tsl_unit *whole, double fra
   set_features(out, UNSURE);
 }
 
+static int n_trials;
+
 static tsl_err run(tsl_worker *worker, const tsl_unit *units, int64_t n, tsl_part *parts) {
   (void)worker;
+  n_trials++;
   for (int64_t u = 0; u < n; u++) parts[u].seconds = BESIDES + NANOSECOND * work_of(&units[u]);
   return TSL_OK;
 }
@@ -77,7 +80,7 @@ static void units_longer_than_trials(void **state) {
       set_features(&units[u], 0);
     }
     assert_int_equal(tsl_compute_thread_start(NULL, NULL, &executor.thread), TSL_OK);
-    assert_int_equal(tsl_measure(&executor, units, UNITS, 1, INT64_MAX, &speed), TSL_OK);
+    assert_int_equal(tsl_measure(&executor, units, UNITS, 1, INT64_MAX, NULL, &speed), TSL_OK);
     tsl_compute_thread_stop(&executor.thread);
     for (int64_t u = 0; u < UNITS; u++) {
       predicted += tsl_speed_seconds(&speed, &units[u]);
@@ -87,6 +90,51 @@ static void units_longer_than_trials(void **state) {
   }
   print_message("40 calibrations: at most %.1f %% off\n", 100 * worst);
   assert_true(worst < 0.1);
+}
+
+/* Trials of a calibration of units of 60 to 110 ms, and how far off it is. */
+static double measure_guessed(const tsl_speed *guess, int *trials) {
+  static const tsl_family family = {
+      .name = "model", .shape = TSL_BAG, .n_kinds = 1, .sample = sample};
+  const tsl_problem problem = {.family = &family};
+  const tsl_backend backend = {.family = "model", .run = run};
+  const tsl_placement placement = {.rank = 0};
+  tsl_worker worker = {0};
+  tsl_executor executor = {
+      .problem = &problem, .backend = &backend, .worker = &worker, .placement = &placement};
+  tsl_unit units[UNITS];
+  tsl_speed speed = {.c = {{0}}};
+  double predicted = 0, truth = 0;
+  memset(units, 0, sizeof units);
+  for (int64_t u = 0; u < UNITS; u++) {
+    units[u] = (tsl_unit){.id = u, .lo = {u * ROWS}, .hi = {(u + 1) * ROWS, 1, 1}};
+    set_features(&units[u], 0);
+  }
+  n_trials = 0;
+  assert_int_equal(tsl_compute_thread_start(NULL, NULL, &executor.thread), TSL_OK);
+  assert_int_equal(tsl_measure(&executor, units, UNITS, 1, INT64_MAX, guess, &speed), TSL_OK);
+  tsl_compute_thread_stop(&executor.thread);
+  for (int64_t u = 0; u < UNITS; u++) {
+    predicted += tsl_speed_seconds(&speed, &units[u]);
+    truth += BESIDES + NANOSECOND * work_of(&units[u]);
+  }
+  *trials = n_trials;
+  return fabs(predicted / truth - 1);
+}
+
+/* A guess that is right, or wrong either way, spares trials and does no harm. */
+static void guesses_spare_trials(void **state) {
+  static const double wrong[] = {1. / 20, 1. / 5, 1, 5, 100};
+  int without, with;
+  (void)state;
+  assert_true(measure_guessed(NULL, &without) < 0.1);
+  for (int k = 0; k < 5; k++) {
+    const tsl_speed guess = {.c = {{wrong[k] * BESIDES, wrong[k] * NANOSECOND}}};
+    assert_true(measure_guessed(&guess, &with) < 0.1);
+    print_message("a guess of %g times the truth: %d trials instead of %d\n", wrong[k], with,
+                  without);
+    assert_in_range(with, 1, wrong[k] < 5 ? without - 1 : without);
+  }
 }
 
 /* Units that cannot be cut and take longer than a calibration may are known after the first. */
@@ -103,7 +151,7 @@ static void units_longer_than_the_budget(void **state) {
   (void)state;
   for (int u = 0; u < 2; u++) set_features(&units[u], 0);
   assert_int_equal(tsl_compute_thread_start(NULL, NULL, &executor.thread), TSL_OK);
-  assert_int_equal(tsl_measure(&executor, units, 2, 1, INT64_MAX, &speed), TSL_OK);
+  assert_int_equal(tsl_measure(&executor, units, 2, 1, INT64_MAX, NULL, &speed), TSL_OK);
   tsl_compute_thread_stop(&executor.thread);
   for (int u = 0; u < 2; u++)
     assert_true(fabs(tsl_speed_seconds(&speed, &units[u]) / (NANOSECOND * work_of(&units[u])) - 1) <
@@ -148,8 +196,8 @@ static void warm_up_is_short(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(units_longer_than_trials),
-                                     cmocka_unit_test(units_longer_than_the_budget),
-                                     cmocka_unit_test(warm_up_is_short)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(units_longer_than_trials), cmocka_unit_test(units_longer_than_the_budget),
+      cmocka_unit_test(guesses_spare_trials), cmocka_unit_test(warm_up_is_short)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -48,7 +48,7 @@ _tesela() {
       plan) words="--cluster --restart --set --interpret --quiet --help" ;;
       calibrate | rates) words="--set --interpret --quiet --help" ;;
       bench) words="--csv --help" ;;
-      probe) words="--device --again --csv --help" ;;
+      probe) words="--device --again --csv --threads --calibration --help" ;;
       show) words="--values --help" ;;
       *) words="--help" ;;
     esac

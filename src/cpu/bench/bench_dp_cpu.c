@@ -2,6 +2,7 @@
 #include "bench_cpu.h"
 #include "bench_dp_peers.h"
 #include "bench_dp_recur.h"
+#include "bench_dp_storage.h"
 #include "bench_options.h"
 #include "cpu.h"
 #include "dp_cpu.h"
@@ -383,6 +384,27 @@ done:
   return err;
 }
 
+/* ------------------------------------------------------------------- storage */
+
+/** Plain loops over tables stored by rows, beside the same over those stored as they are filled. */
+static tsl_err bench_storage(const table *t, dp_storage_order order) {
+  tsl_err err = TSL_OK;
+  const dp_storage_case about = dp_storage_case_of(order, t->o->quick);
+  char what[64];
+  double ordered = 0, by_rows = 0;
+  int64_t goals[2] = {0};
+  TSL_TRY(dp_storage_run(order, &about, false, t->repeats, &ordered, &goals[0]));
+  TSL_TRY(dp_storage_run(order, &about, true, t->repeats, &by_rows, &goals[1]));
+  if (goals[0] != goals[1])
+    TSL_FAIL(TSL_ERR_INTERNAL, "%s: %lld and, stored by rows, %lld", about.what,
+             (long long)goals[0], (long long)goals[1]);
+  (void)snprintf(what, sizeof what, "%s, so stored", about.what);
+  bench_dp_cpu_line(t, what, about.items / ordered * 1e-9, by_rows / ordered,
+                    "stored by rows, plain loops", 0);
+done:
+  return err;
+}
+
 static tsl_err bench_all(const bench_options *o) {
   tsl_err err = TSL_OK;
   table t = {.o = o, .repeats = 5, .csv = o->table};
@@ -405,6 +427,7 @@ static tsl_err bench_all(const bench_options *o) {
   TSL_TRY(bench_interval(&t, DP_MATRIX_CHAIN, chain, 1000, "matrix chain i64, below 2^53", 1));
   TSL_TRY(bench_interval(&t, DP_MATRIX_CHAIN, chain, 50000, "matrix chain i64, below 2^61", 0));
   TSL_TRY(bench_interval(&t, DP_NUSSINOV, 2 * chain, 2, "Nussinov", 0));
+  for (int k = 0; k < DP_N_STORED; k++) TSL_TRY(bench_storage(&t, (dp_storage_order)k));
 done:
   return err;
 }

@@ -54,6 +54,7 @@ static tsl_err probe_arithmetic(const tsl_device *device, tsl_figures *f) {
   TSL_TRY(tsl_figures_add(f, "multiply-add fp64, all threads", all, "GFLOP/s",
                           one * device->threads,
                           "below the peak: the clock falls, or threads share a core"));
+  tsl_figures_mark(f, TSL_TERM_COMPUTE);
   TSL_TRY(tsl_figures_add(f, "multiply-add fp32, one thread", half, "GFLOP/s", 0,
                           "single precision is worth this much where it is enough"));
 done:

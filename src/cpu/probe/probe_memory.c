@@ -62,6 +62,7 @@ static tsl_err probe_bandwidth(const tsl_device *device, sweep *s, tsl_figures *
   tsl_figures_group(f, "main memory");
   TSL_TRY(tsl_figures_add(f, "triad, all threads", all, "GB/s", 0,
                           "the ceiling of whatever reads more than it computes"));
+  tsl_figures_mark(f, TSL_TERM_MEMORY);
   TSL_TRY(tsl_figures_add(f, "triad, one thread", one, "GB/s", all,
                           "one core does not fill the memory's pipe: use all threads"));
   for (s->stride = 1; s->stride <= 16; s->stride *= 2) {

@@ -73,6 +73,7 @@ tsl_err tsl_cpu_probe_threads(const tsl_device *device, tsl_figures *figures) {
   TSL_TRY(tsl_figures_add_time(figures, "open and close a parallel region",
                                tsl_cpu_best(open_regions, &g) / REGIONS * 1e6, "us", 0,
                                "a region should hold a hundred times as much work"));
+  tsl_figures_mark(figures, TSL_TERM_LAUNCH);
   best = WORK / tsl_cpu_best(deal_grains, &g) * 1e-6;
   TSL_TRY(tsl_figures_add(figures, "items in grains of 4096", best, "M/s", 0, NULL));
   for (g.grain = 64; g.grain >= 1; g.grain /= 8) {

@@ -157,16 +157,19 @@ static tsl_err cut_table(loading *l, const dp_params *p, dp_own *own) {
   tsl_err err = TSL_OK;
   lang_names *names = &l->equation->names;
   const int64_t all[2] = {names->tables[0].rows, names->tables[0].cols};
-  int64_t rows = 0, cols = 0;
+  dp_patch part;
   const size_t used = strlen(own->facts);
   if (p->mode == DP_TABLE) return TSL_OK;
-  TSL_TRY(dp_needed_extent(l->recurrence, &rows, &cols));
+  TSL_TRY(dp_needed_patch(l->recurrence, &part));
+  const int64_t rows = part.i1 - part.i0, cols = part.j1 - part.j0;
   if (rows == all[0] && cols == all[1]) goto done;
   (void)snprintf(own->facts + used, sizeof own->facts - used,
-                 "the goal needs rows 0..%lld, columns 0..%lld: a table of %lld x %lld instead of "
-                 "%lld x %lld\n",
-                 (long long)rows - 1, (long long)cols - 1, (long long)rows, (long long)cols,
-                 (long long)all[0], (long long)all[1]);
+                 "the goal needs rows %lld..%lld, columns %lld..%lld: a table of %lld x %lld "
+                 "instead of %lld x %lld\n",
+                 (long long)part.i0, (long long)part.i1 - 1, (long long)part.j0,
+                 (long long)part.j1 - 1, (long long)rows, (long long)cols, (long long)all[0],
+                 (long long)all[1]);
+  names->origin[0] = part.i0, names->origin[1] = part.j0;
   for (int t = 0; t < names->n_tables; t++)
     names->tables[t].rows = rows, names->tables[t].cols = cols;
   dp_recurrence_destroy(&l->recurrence);

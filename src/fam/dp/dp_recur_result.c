@@ -94,6 +94,7 @@ static tsl_err read_table(void *self, const lang_expr *expr, int32_t node, int64
 static tsl_err rescore(tsl_problem *problem, dp_eval *e) {
   tsl_err err = TSL_OK;
   dp_own *own = dp_own_of(problem);
+  const int64_t *const origin = e->recurrence->equation.names.origin;
   const dp_value kept = table_value(problem, e->i, e->j, e->value);
   dp_value v = {0};
   TSL_TRY(dp_eval_cell(e, &v));
@@ -101,7 +102,7 @@ static tsl_err rescore(tsl_problem *problem, dp_eval *e) {
     (void)snprintf(own->mismatch, sizeof own->mismatch,
                    "cell (%lld, %lld) of the recovered path has another value when it is computed "
                    "again",
-                   (long long)e->i, (long long)e->j);
+                   (long long)(e->i + origin[0]), (long long)(e->j + origin[1]));
 done:
   return err;
 }
@@ -177,7 +178,8 @@ static tsl_err follow_top(tree *t) {
   const int64_t number = t->written + t->n;
   const lang_names *names = &t->eval.recurrence->equation.names;
   int64_t *record = &t->records[t->width * t->n++];
-  *record++ = top.i, *record++ = top.j, *record++ = top.from;
+  *record++ = top.i + names->origin[0], *record++ = top.j + names->origin[1];
+  *record++ = top.from;
   if (names->n_tables > 1) *record++ = top.value % names->n_tables;
   if (names->tables[0].depth > 0) *record = top.value / names->n_tables;
   t->eval.i = top.i, t->eval.j = top.j, t->eval.value = top.value, t->eval.work = DP_WORK_MAX;

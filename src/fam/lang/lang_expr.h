@@ -142,6 +142,8 @@ typedef struct lang_names {
   lang_array arrays[LANG_ARRAYS_MAX];
   lang_scalar scalars[LANG_SCALARS_MAX];
   int32_t n_tables, n_arrays, n_scalars, reserved;
+  int64_t origin[2]; /**< row and column of the text's table that its cell (0, 0) is: more than 0
+                        where the table is a part cut out of it */
 } lang_names;
 
 /** Kind of a type's values. */

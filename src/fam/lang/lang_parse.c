@@ -89,12 +89,44 @@ done:
 
 /* ----------------------------------------------------------------- primary */
 
-static tsl_err parse_index(lang_parser *p, int32_t node) {
+enum { NOT_SHIFTED = -1 };
+
+/** The node plus or minus n, over the same text. */
+static tsl_err shift_node(lang_parser *p, lang_opcode op, int64_t n, int32_t *node) {
+  tsl_err err = TSL_OK;
+  const lang_node of = p->expr->nodes[*node];
+  int32_t sum = -1, number = -1;
+  TSL_TRY(lang_node_new(p->expr, op, of.at, of.length, &sum));
+  TSL_TRY(lang_node_new(p->expr, LANG_OP_NUMBER, of.at, of.length, &number));
+  p->expr->nodes[number].whole = n;
+  lang_node_adopt(p->expr, sum, *node);
+  lang_node_adopt(p->expr, sum, number);
+  *node = sum;
+done:
+  return err;
+}
+
+/** Place of the text to place of the table, dim 0 a row, 1 a column; i and j themselves were
+ *  shifted the other way. */
+static tsl_err shift_index(lang_parser *p, int dim, int32_t *index) {
+  const lang_opcode place = dim == 0 ? LANG_OP_I : LANG_OP_J;
+  const int32_t first = p->expr->nodes[*index].first;
+  if (p->names->origin[dim] == 0) return TSL_OK;
+  if (first < 0 || p->expr->nodes[first].op != (int32_t)place ||
+      p->expr->nodes[*index].op != LANG_OP_ADD)
+    return shift_node(p, LANG_OP_SUB, p->names->origin[dim], index);
+  *index = first;
+  return TSL_OK;
+}
+
+/** An index of a table's row (0) or column (1); NOT_SHIFTED: of a layer or of data. */
+static tsl_err parse_index(lang_parser *p, int dim, int32_t node) {
   tsl_err err = TSL_OK;
   int32_t index = -1;
   TSL_TRY(lang_parse_expect(p, "[", "before an index"));
   TSL_TRY(lang_parse_inner(p, &index));
   TSL_TRY(lang_parse_expect(p, "]", "after an index"));
+  if (dim != NOT_SHIFTED) TSL_TRY(shift_index(p, dim, &index));
   lang_node_adopt(p->expr, node, index);
   p->expr->nodes[node].length = p->end - p->expr->nodes[node].at;
 done:
@@ -112,7 +144,7 @@ static tsl_err parse_layer(lang_parser *p, const lang_token *name, int table, in
   if (!deep && given)
     LANG_FAIL_AT(TSL_ERR_INPUT, p->text, p->token.at, 1,
                  "'%s' has 2 indices only; `depth` gives it a third", p->names->tables[table].name);
-  if (deep) TSL_TRY(parse_index(p, node));
+  if (deep) TSL_TRY(parse_index(p, NOT_SHIFTED, node));
 done:
   return err;
 }
@@ -127,8 +159,8 @@ static tsl_err parse_table(lang_parser *p, const lang_token *name, int table, in
   p->expr->nodes[*out].ref = table;
   p->expr->nodes[*out].dim = p->expr->n_refs++;
   p->expr->nodes[*out].reads = 1;
-  TSL_TRY(parse_index(p, *out));
-  TSL_TRY(parse_index(p, *out));
+  TSL_TRY(parse_index(p, 0, *out));
+  TSL_TRY(parse_index(p, 1, *out));
   TSL_TRY(parse_layer(p, name, table, *out));
 done:
   return err;
@@ -138,7 +170,7 @@ static tsl_err parse_data(lang_parser *p, const lang_token *name, int array, int
   tsl_err err = TSL_OK;
   TSL_TRY(lang_parse_finish(p, LANG_OP_DATA, name->at, out));
   p->expr->nodes[*out].ref = array;
-  for (int d = 0; d < p->names->arrays[array].rank; d++) TSL_TRY(parse_index(p, *out));
+  for (int d = 0; d < p->names->arrays[array].rank; d++) TSL_TRY(parse_index(p, NOT_SHIFTED, *out));
   if (lang_parse_next(p, "["))
     LANG_FAIL_AT(TSL_ERR_INPUT, p->text, p->token.at, 1, "'%s' has %d %s only",
                  p->names->arrays[array].name, (int)p->names->arrays[array].rank,
@@ -157,6 +189,8 @@ static tsl_err parse_leaf(lang_parser *p, const lang_token *name, lang_opcode op
                  p->text + name->at);
   TSL_TRY(lang_parse_finish(p, op, name->at, out));
   p->expr->nodes[*out].ref = ref;
+  if ((op == LANG_OP_I || op == LANG_OP_J) && p->names->origin[op == LANG_OP_J] != 0)
+    TSL_TRY(shift_node(p, LANG_OP_ADD, p->names->origin[op == LANG_OP_J], out));
 done:
   return err;
 }

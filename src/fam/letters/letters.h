@@ -7,6 +7,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /** Alphabets in the order of the deck's words. */
@@ -22,6 +23,11 @@ extern const char *const letters_alphabet_words[];
 
 /** Code of a character, or -1. Bytes are their own codes. */
 int letters_code(int32_t alphabet, char character);
+
+/** Codes of n characters that are A, C, G, T or U of either case, in a form that is compiled to
+ *  vectors. @return false: some are none, or the alphabet has others besides; codes are then worth
+ *  nothing */
+bool letters_encode_plain(int32_t alphabet, const char *characters, int64_t n, uint8_t *codes);
 
 /** The character of a code. */
 char letters_char(int32_t alphabet, uint8_t code);

@@ -1,4 +1,5 @@
 /* Records on their way into a set, piece by piece, each to its place. */
+#include "integers.h"
 #include "letters_file.h"
 #include "letters_names.h"
 #include "letters_pieces.h"
@@ -53,13 +54,19 @@ done:
   return err;
 }
 
-/* Codes of n letters; below 0: one is none. */
-static int encode(const int16_t code_of[256], const char *line, int64_t n, uint8_t *codes) {
+/* Codes of n letters; below 0: one is none. Most blocks of dna have plain letters alone. */
+static int encode(const letters_text_file *file, const char *line, int64_t n, uint8_t *codes) {
+  enum { BLOCK = 1024 };
   int all = 0;
-  for (int64_t k = 0; k < n; k++) {
-    const int16_t code = code_of[(unsigned char)line[k]];
-    codes[k] = (uint8_t)code;
-    all |= code;
+  for (int64_t first = 0; first < n; first += BLOCK) {
+    const int64_t end = tsl_min(first + BLOCK, n);
+    if (letters_encode_plain(file->ask->alphabet, line + first, end - first, codes + first))
+      continue;
+    for (int64_t k = first; k < end; k++) {
+      const int16_t code = file->code_of[(unsigned char)line[k]];
+      codes[k] = (uint8_t)code;
+      all |= code;
+    }
   }
   return all;
 }
@@ -78,11 +85,11 @@ static int encode_some(const int16_t code_of[256], const char *line, int64_t n, 
 
 /* A line has s->letters letters, which is what is written. */
 static tsl_err take_line(filling *f, const letters_scan *s) {
-  const int16_t *code_of = f->file->code_of;
   uint8_t *codes = f->r->set->codes + f->at.letters;
   if (s->letters > f->end.letters - f->at.letters) return refuse_change(f);
-  const int all = s->letters == s->length ? encode(code_of, s->line, s->length, codes)
-                                          : encode_some(code_of, s->line, s->length, codes);
+  const int all = s->letters == s->length
+                      ? encode(f->file, s->line, s->length, codes)
+                      : encode_some(f->file->code_of, s->line, s->length, codes);
   f->at.letters += s->letters;
   return all < 0 ? refuse_letter(f, s) : TSL_OK;
 }

@@ -174,6 +174,7 @@ static tsl_err probe_arithmetic(probe_card *card, tsl_figures *f) {
                        (float *)card->a.data, 0.999f));
   TSL_TRY(tsl_figures_add(f, "multiply-add fp32", flops / seconds * 1e-12, "TFLOP/s",
                           lanes * units(card->capability, false) * 1e-12, NULL));
+  tsl_figures_mark(f, TSL_TERM_COMPUTE);
   TSL_TRY(probe_kernel(card, &seconds, probe_grid(card), BLOCK, multiply_add<double>,
                        (double *)card->a.data, 0.999));
   TSL_TRY(tsl_figures_add(f, "multiply-add fp64", flops / seconds * 1e-12, "TFLOP/s",

@@ -55,6 +55,7 @@ static tsl_err probe_copy(probe_card *card, tsl_figures *f) {
   TSL_TRY(tsl_figures_add(f, "copy, 16 bytes a thread", bytes / seconds * 1e-9, "GB/s",
                           card->peak_bytes * 1e-9, NULL));
   tsl_figures_note(f, "the ceiling of whatever moves more than it computes");
+  tsl_figures_mark(f, TSL_TERM_MEMORY);
 done:
   return err;
 }

@@ -103,6 +103,7 @@ static tsl_err probe_kinds(probe_card *card, void *pageable, void *pinned, void 
   TSL_TRY(time_copy(card, pinned, card->a.data, cudaMemcpyDeviceToHost, &best));
   tsl_figures_group(f, "card to host");
   TSL_TRY(tsl_figures_add(f, "pinned", best, "GB/s", 0, NULL));
+  tsl_figures_mark(f, TSL_TERM_TRANSFER);
   TSL_TRY(time_copy(card, pageable, card->a.data, cudaMemcpyDeviceToHost, &rate));
   TSL_TRY(tsl_figures_add(f, "pageable", rate, "GB/s", best, NULL));
 done:
@@ -237,6 +238,7 @@ tsl_err probe_launches(probe_card *card, tsl_figures *f) {
                                "work shorter than ten of these should be batched"));
   TSL_TRY(tsl_figures_add_time(f, "kernel, waited for", waited, "us", queued,
                                "wait once at the end, not after each kernel"));
+  tsl_figures_mark(f, TSL_TERM_LAUNCH);
 done:
   return err;
 }

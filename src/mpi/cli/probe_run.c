@@ -4,6 +4,7 @@
 
 #include "calibrate.h"
 #include "collective_error.h"
+#include "device_probe.h"
 #include "new_file.h"
 #include "probe.h"
 #include "stages.h"
@@ -17,6 +18,7 @@
 
 const char tsl_probe_help[] =
     "usage: [mpirun -n RANKS] tesela probe [--device WORDS] [--again] [--csv FILE]\n"
+    "                                     [--threads N] [--calibration FILE]\n"
     "\n"
     "Measures what common advice is worth on the devices of this job (a few seconds each): memory\n"
     "access, layouts, transfers, branches, grains of work. Prints each figure beside the best "
@@ -25,14 +27,30 @@ const char tsl_probe_help[] =
     "program.\n"
     "\n"
     "  --device W  auto, gpu, cpu, or one word for each local rank, as run.device\n"
+    "  --threads N of a socket's rank, as run.threads\n"
     "  --again     measure anew\n"
-    "  --csv FILE  also write the figures of all ranks to FILE, which must not exist\n";
+    "  --csv FILE  also write the figures of all ranks to FILE, which must not exist\n"
+    "  --calibration FILE  a line for each rank goes to this calibration file (run.calibration),\n"
+    "              from which plans guess the speed of a device that has computed no such units;\n"
+    "              default $XDG_CACHE_HOME/tesela/calibration\n";
 
 typedef struct probe_options {
   bool again, help;
   const char *csv;
-  char *device;
+  char *device, *calibration;
+  int64_t threads;
 } probe_options;
+
+static tsl_err read_threads(const char *text, int64_t *threads) {
+  enum { MOST = 4096 };
+  tsl_err err = TSL_OK;
+  char *end = NULL;
+  *threads = strtoll(text, &end, 10);
+  if (end == text || *end != '\0' || *threads < 1 || *threads > MOST)
+    TSL_FAIL(TSL_ERR_USAGE, "--threads %.40s: 1 to %d; see `tesela probe --help`", text, MOST);
+done:
+  return err;
+}
 
 static tsl_err probe_run_parse(int argc, char **argv, probe_options *o) {
   tsl_err err = TSL_OK;
@@ -44,6 +62,10 @@ static tsl_err probe_run_parse(int argc, char **argv, probe_options *o) {
       o->help = true;
     else if (strcmp(argv[k], "--csv") == 0 && k + 1 < argc)
       o->csv = argv[++k];
+    else if (strcmp(argv[k], "--calibration") == 0 && k + 1 < argc)
+      o->calibration = argv[++k];
+    else if (strcmp(argv[k], "--threads") == 0 && k + 1 < argc)
+      TSL_TRY(read_threads(argv[++k], &o->threads));
     else if (strcmp(argv[k], "--device") == 0 && k + 1 < argc)
       o->device = argv[++k];
     else
@@ -86,8 +108,8 @@ done:
 }
 
 static void write_figure(FILE *file, const tsl_figure *f) {
-  (void)fprintf(file, "%s\t%s\t%.17g\t%s\t%.17g\t%d\t%s\n", f->group, f->name, f->value, f->unit,
-                f->peak, f->smaller, f->advice);
+  (void)fprintf(file, "%s\t%s\t%.17g\t%s\t%.17g\t%d\t%d\t%s\n", f->group, f->name, f->value,
+                f->unit, f->peak, f->smaller, f->term, f->advice);
 }
 
 /* A home that cannot be written is no error: the figures were printed. */
@@ -114,7 +136,7 @@ static bool take_text(char **rest, char *out, size_t size) {
 }
 
 static bool read_figure(char *line, tsl_figure *f) {
-  char number[3][40];
+  char number[4][40];
   char *rest = line;
   line[strcspn(line, "\n")] = '\0';
   *f = (tsl_figure){.value = 0};
@@ -123,10 +145,11 @@ static bool read_figure(char *line, tsl_figure *f) {
       !take_text(&rest, f->unit, sizeof f->unit) ||
       !take_text(&rest, number[1], sizeof number[1]) ||
       !take_text(&rest, number[2], sizeof number[2]) ||
+      !take_text(&rest, number[3], sizeof number[3]) ||
       !take_text(&rest, f->advice, sizeof f->advice))
     return false;
   f->value = strtod(number[0], NULL), f->peak = strtod(number[1], NULL);
-  f->smaller = number[2][0] == '1';
+  f->smaller = number[2][0] == '1', f->term = (int32_t)strtol(number[3], NULL, 10);
   return isfinite(f->value) && isfinite(f->peak);
 }
 
@@ -261,6 +284,40 @@ done:
   return tsl_new_table_close("--csv", path, &file, err);
 }
 
+/* ---- for the cost model */
+
+/* Root. A line for each rank that the file has none of, or whose figures are fresh: of several the
+ * last one holds. */
+static tsl_err store_guesses(const tsl_session *s, const tsl_figures *all, bool fresh) {
+  tsl_err err = TSL_OK;
+  char path[PATH], rank_key[TSL_COST_KEY];
+  tsl_device_probe *probes = NULL;
+  FILE *file = NULL;
+  int n = 0;
+  TSL_TRY(tsl_calibration_path(&s->run, path, sizeof path));
+  TSL_TRY(tsl_alloc(TSL_DEVICE_PROBES, sizeof *probes, "probes", (void **)&probes));
+  TSL_TRY(tsl_device_probes_read(path, probes, &n));
+  file = tsl_calibration_append(path);
+  for (int r = 0; r < s->size && file != NULL; r++) {
+    tsl_calibration_device(&s->placements[r], rank_key);
+    if (fresh || tsl_device_probe_of(probes, n, rank_key) == NULL)
+      TSL_TRY(tsl_device_probe_put(file, &s->placements[r], &all[r]));
+  }
+done:
+  tsl_free(probes);
+  if (file != NULL) (void)fclose(file);
+  return err;
+}
+
+/* Root. What is wrong with the files to be written. */
+static tsl_err check_names(const probe_options *o) {
+  tsl_err err = TSL_OK;
+  if (o->csv != NULL) TSL_TRY(tsl_new_table_check("--csv", o->csv));
+  if (o->calibration != NULL) TSL_TRY(tsl_calibration_check(o->calibration));
+done:
+  return err;
+}
+
 /* ---- the subcommand */
 
 static tsl_err probe_session(tsl_session *s, const probe_options *o, tsl_figures *all) {
@@ -268,14 +325,16 @@ static tsl_err probe_session(tsl_session *s, const probe_options *o, tsl_figures
   tsl_figures mine = {.n = 0};
   int fresh = 0;
   s->run.device = o->device;
-  TSL_COLLECTIVE_TRY(s->comm, s->rank == 0 && o->csv != NULL ? tsl_new_table_check("--csv", o->csv)
-                                                             : TSL_OK);
+  s->run.calibration = o->calibration;
+  s->run.threads = o->threads;
+  TSL_COLLECTIVE_TRY(s->comm, s->rank == 0 ? check_names(o) : TSL_OK);
   TSL_TRY(tsl_session_machine(s));
   if (s->rank == 0) tsl_machine_print(s->placements, s->size, stdout), fflush(stdout);
   TSL_TRY(figures_of_rank(s, o->again, &mine, &fresh));
   TSL_MPI(
       MPI_Gather(&mine, (int)sizeof mine, MPI_BYTE, all, (int)sizeof mine, MPI_BYTE, 0, s->comm));
   if (s->rank == 0) print_all(s, all, fresh);
+  TSL_COLLECTIVE_TRY(s->comm, s->rank == 0 ? store_guesses(s, all, fresh != 0) : TSL_OK);
   TSL_COLLECTIVE_TRY(s->comm, s->rank == 0 && o->csv != NULL ? write_csv(s, all, o->csv) : TSL_OK);
 done:
   return err;

@@ -233,6 +233,7 @@ done:
 
 static tsl_err plan_session(tsl_session *s) {
   tsl_err err = TSL_OK;
+  s->guesses = true;
   TSL_TRY(tsl_session_deck(s));
   if (s->options->restart != NULL) TSL_TRY(tsl_checkpoints_open(s));
   if (s->options->cluster != NULL) return plan_cluster(s);

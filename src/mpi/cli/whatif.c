@@ -4,6 +4,7 @@
 
 #include "calibrate.h"
 #include "collective_error.h"
+#include "device_probe.h"
 #include "machine.h"
 #include "measure.h"
 #include "network.h"
@@ -94,12 +95,38 @@ static tsl_err fail_unknown(const tsl_session *s, const tsl_whatif *w, int d,
   if (device->threads > 0)
     (void)snprintf(threads, sizeof threads, " with %lld threads", (long long)device->threads);
   tell_names(s, calibrated_name(device), known, n, names);
-  TSL_DECK_FAIL(w->file, path,
-                "no calibration of '%.80s'%s for this problem in %s%s; run `tesela calibrate %s` "
-                "where the device is, with the same calibration file (run.calibration), or name "
-                "one that is known by `like`",
-                calibrated_name(device), threads, file, names, s->options->deck);
+  TSL_DECK_FAIL(
+      w->file, path,
+      "no calibration of '%.80s'%s for this problem in %s%s; run `tesela calibrate %s` "
+      "where the device is, with the same calibration file (run.calibration), or `tesela probe "
+      "--calibration` for a guess, or name one that is known by `like`",
+      calibrated_name(device), threads, file, names, s->options->deck);
 done:
+  return err;
+}
+
+/* A device that has not computed such units, by its probe. Cards have no host. */
+static tsl_err guess_rate(const tsl_session *s, const tsl_whatif *w, int d, const char *file,
+                          tsl_device_rate *rate) {
+  tsl_err err = TSL_OK;
+  const tsl_cluster_device *device = &tsl_cluster_devices(&w->cluster)[d];
+  tsl_device_probe *probes = NULL;
+  int n = 0;
+  TSL_TRY(tsl_alloc(TSL_DEVICE_PROBES, sizeof *probes, "probes", (void **)&probes));
+  TSL_TRY(tsl_device_probes_read(file, probes, &n));
+  const tsl_device_probe *probe =
+      tsl_device_probe_find(probes, n, NULL, calibrated_name(device), (int)device->threads,
+                            tsl_cluster_ranks(&w->cluster));
+  *rate = (tsl_device_rate){.guess = probe != NULL};
+  if (probe == NULL) goto done;
+  memcpy(rate->host, probe->host, sizeof rate->host);
+  memcpy(rate->device, probe->device, sizeof rate->device);
+  memcpy(rate->threads, probe->threads, sizeof rate->threads);
+  memcpy(rate->ranks, probe->ranks, sizeof rate->ranks);
+  memcpy(rate->program, probe->program, sizeof rate->program);
+  tsl_device_probe_speed(probe, &s->problem, s->units.list, s->units.n, &rate->speed);
+done:
+  tsl_free(probes);
   return err;
 }
 
@@ -156,8 +183,11 @@ static tsl_err find_rates(const tsl_session *s, tsl_whatif *w) {
   const int n = tsl_device_rates_read(file, s->family->name, signature, known, TSL_DEVICE_RATES);
   for (int d = 0; d < n_devices; d++) {
     const tsl_device_rate *rate = best_rate(s, w, &devices[d], known, n);
-    if (rate == NULL) TSL_TRY(fail_unknown(s, w, d, known, n, file));
-    w->rates[d] = *rate;
+    if (rate != NULL)
+      w->rates[d] = *rate;
+    else
+      TSL_TRY(guess_rate(s, w, d, file, &w->rates[d]));
+    if (rate == NULL && !w->rates[d].guess) TSL_TRY(fail_unknown(s, w, d, known, n, file));
     TSL_TRY(check_pipeline(s, w, d));
     scale_rate(&devices[d], &w->rates[d]);
   }
@@ -331,7 +361,7 @@ static int finer_by(const tsl_session *far, const tsl_whatif *w) {
   int most = 0;
   for (int d = 0; unit != NULL && d < (int)w->cluster.devices.n; d++) {
     const int finer = w->rates[d].size - ilogb(unit->count + 1);
-    if (abs(finer) > abs(most)) most = finer;
+    if (!w->rates[d].guess && abs(finer) > abs(most)) most = finer;
   }
   return most;
 }

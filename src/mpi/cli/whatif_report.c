@@ -1,4 +1,5 @@
 /* The table of `tesela plan --cluster`, what it stands on, and the fits. */
+#include "device_probe.h"
 #include "scaling_fit.h"
 #include "whatif.h"
 
@@ -13,7 +14,11 @@ static void print_device(const tsl_whatif *w, int d, FILE *file) {
   if (device->like != NULL)
     fprintf(file, " like %s, speed %g, compute %g, memory %g, launch %g", device->like,
             device->speed, device->figures.compute, device->figures.memory, device->figures.launch);
-  if (rate->host[0] == '\0')
+  if (rate->guess)
+    fprintf(file, ": guessed from its probe%s%s%s%s, up to %d times off",
+            rate->host[0] != '\0' ? " on " : "", rate->host, rate->host[0] != '\0' ? " with " : "",
+            rate->host[0] != '\0' ? rate->threads : "", TSL_PROBE_UNSURE);
+  else if (rate->host[0] == '\0')
     fprintf(file, ": card, calibrated as one of %s", rate->ranks);
   else
     fprintf(file, ": calibrated on %s with %s as one of %s", rate->host, rate->threads,

@@ -5,6 +5,7 @@
 #include "bcast.h"
 #include "collective_error.h"
 #include "device_class.h"
+#include "device_probe.h"
 #include "measure.h"
 
 #include <errno.h>
@@ -18,7 +19,8 @@
 #include <unistd.h>
 
 enum { LINE = 1024 };
-static const double MOST = 1e9; /* s for a term: 30 years for a point or an operation */
+enum { KNOWN, UNKNOWN, GUESSED }; /* a rank's speed by the file: measured, not there, a probe's */
+static const double MOST = 1e9;   /* s for a term: 30 years for a point or an operation */
 
 /* ---- keys */
 
@@ -46,17 +48,28 @@ static void add_lanes(const tsl_unit *units, int64_t n_units, int n_ranks, char 
   (void)snprintf(key + used, TSL_COST_KEY - used, "|%lld lanes", (long long)(lanes / n_ranks));
 }
 
+void tsl_calibration_device(const tsl_placement *placement, char key[TSL_COST_KEY]) {
+  (void)snprintf(key, TSL_COST_KEY, "%s|%s|%s|%s|%d threads|%d ranks",
+                 placement->device.kind == TSL_GPU ? "" : placement->host, placement->device.name,
+                 placement->device.id, placement->device.driver, placement->threads,
+                 placement->local_size);
+}
+
+void tsl_calibration_program(char *text, size_t size) {
+  struct stat binary = {0};
+  (void)stat("/proc/self/exe", &binary);
+  (void)snprintf(text, size, "%lld.%lld", (long long)binary.st_mtime, (long long)binary.st_size);
+}
+
 /* A device and what it computes. */
 static void device_key(const tsl_placement *placement, const tsl_family *family, const char *what,
                        char key[TSL_COST_KEY]) {
   const char *slow = getenv("TSL_TEST_SLOW"); /* test_delay.h */
-  struct stat binary = {0};
-  (void)stat("/proc/self/exe", &binary);
-  (void)snprintf(key, TSL_COST_KEY, "%s|%s|%s|%s|%d threads|%d ranks|%s|%s|%lld.%lld",
-                 placement->device.kind == TSL_GPU ? "" : placement->host, placement->device.name,
-                 placement->device.id, placement->device.driver, placement->threads,
-                 placement->local_size, family->name, what, (long long)binary.st_mtime,
-                 (long long)binary.st_size);
+  char program[40];
+  tsl_calibration_program(program, sizeof program);
+  tsl_calibration_device(placement, key);
+  (void)snprintf(key + strlen(key), TSL_COST_KEY - strlen(key), "|%s|%s|%s", family->name, what,
+                 program);
   if (slow != NULL)
     (void)snprintf(key + strlen(key), TSL_COST_KEY - strlen(key), "|slow,%s,%d", slow,
                    placement->rank);
@@ -81,7 +94,8 @@ static void make_key(const tsl_executor *executor, const tsl_unit *units, int64_
   join_words(key);
 }
 
-/* ---- the file: lines "hash kind c0 c1 c2 c3 +setup key"; others are of no use and no error */
+/* ---- the file: lines "hash kind c0 c1 c2 c3 +setup key", and those of probes (device_probe.h);
+ * others are of no use and no error */
 
 tsl_err tsl_calibration_path(const tsl_run_settings *settings, char *path, size_t size) {
   tsl_err err = TSL_OK;
@@ -178,7 +192,7 @@ tsl_err tsl_calibration_check(const char *path) {
   FILE *file = tsl_calibration_open(path);
   if (file == NULL) return TSL_OK; /* it will be made, or a note says why not */
   for (; !good && fgets(line, sizeof line, file) != NULL; empty = false)
-    good = parse_line(line, &hash, &kind, c, &setup);
+    good = tsl_device_probe_is(line) || parse_line(line, &hash, &kind, c, &setup);
   (void)fclose(file);
   if (!empty && !good)
     TSL_FAIL(TSL_ERR_INPUT, "'%s' is there and is no calibration file; no lines are added to it",
@@ -257,7 +271,7 @@ static void calibrate_store(const char *path, const int *missing, const tsl_cost
   FILE *file = tsl_calibration_append(path);
   if (file == NULL) return;
   for (int r = 0; r < cost->n_ranks; r++)
-    for (int kind = 0; missing[r] && kind < n_kinds; kind++)
+    for (int kind = 0; missing[r] != KNOWN && kind < n_kinds; kind++)
       tsl_calibration_put(file, cost->keys + (size_t)r * TSL_COST_KEY, kind, &cost->speeds[r]);
   fclose(file);
 }
@@ -274,6 +288,36 @@ done:
   return err;
 }
 
+/* Root. Speeds of ranks that the file has no line but a probe of. */
+static tsl_err guess_missing(const tsl_problem *problem, const tsl_unit *units, int64_t n_units,
+                             const tsl_run_settings *settings, const char *path, const char *keys,
+                             int *missing, tsl_cost *cost) {
+  tsl_err err = TSL_OK;
+  tsl_device_probe *probes = NULL;
+  int n = 0, known = 0;
+  cost->guessed = 0;
+  while (known < cost->n_ranks && missing[known] == KNOWN) known++;
+  if (known == cost->n_ranks) return TSL_OK;
+  TSL_TRY(tsl_alloc(TSL_DEVICE_PROBES, sizeof *probes, "probes", (void **)&probes));
+  TSL_TRY(tsl_device_probes_read(path, probes, &n));
+  for (int r = 0; r < cost->n_ranks; r++) {
+    const tsl_device_probe *probe = tsl_device_probe_of(probes, n, keys + (size_t)r * TSL_COST_KEY);
+    if (missing[r] == KNOWN) continue;
+    if (probe == NULL && settings->calibrate == TSL_CALIBRATE_PROBE)
+      TSL_FAIL(TSL_ERR_INPUT,
+               "run.calibrate: probe, but %s has no probe of rank %d's device; run `tesela probe "
+               "--calibration %s` with as many ranks and threads",
+               path, r, path);
+    if (probe == NULL) continue;
+    tsl_device_probe_speed(probe, problem, units, n_units, &cost->speeds[r]);
+    missing[r] = GUESSED;
+    cost->guessed += settings->calibrate == TSL_CALIBRATE_PROBE;
+  }
+done:
+  tsl_free(probes);
+  return err;
+}
+
 tsl_err tsl_calibrate(MPI_Comm comm, const tsl_executor *executor, const tsl_unit *units,
                       int64_t n_units, const tsl_run_settings *settings, tsl_cost *cost,
                       int *measured) {
@@ -281,7 +325,7 @@ tsl_err tsl_calibrate(MPI_Comm comm, const tsl_executor *executor, const tsl_uni
   const int n_kinds = executor->problem->family->n_kinds;
   const bool cacheable = executor->problem->family->signature != NULL;
   char key[TSL_COST_KEY], path[1024], *keys = NULL;
-  int rank = 0, size = 1, mine = 1, *missing = NULL, total = 0;
+  int rank = 0, size = 1, mine = UNKNOWN, measures = 1, *missing = NULL, total = 0;
   tsl_speed speed = {.setup = {0}};
   TSL_MPI(MPI_Comm_rank(comm, &rank));
   TSL_MPI(MPI_Comm_size(comm, &size));
@@ -291,17 +335,25 @@ tsl_err tsl_calibrate(MPI_Comm comm, const tsl_executor *executor, const tsl_uni
   make_key(executor, units, n_units, size, key);
   TSL_MPI(MPI_Gather(key, TSL_COST_KEY, MPI_CHAR, keys, TSL_COST_KEY, MPI_CHAR, 0, comm));
   for (int r = 0; rank == 0 && r < size; r++)
-    missing[r] = settings->calibrate == TSL_CALIBRATE_ALWAYS || !cacheable ||
-                 !look_up(path, fnv1a(keys + (size_t)r * TSL_COST_KEY), n_kinds, &cost->speeds[r]);
+    missing[r] =
+        settings->calibrate == TSL_CALIBRATE_ALWAYS || !cacheable ||
+                !look_up(path, fnv1a(keys + (size_t)r * TSL_COST_KEY), n_kinds, &cost->speeds[r])
+            ? UNKNOWN
+            : KNOWN;
+  TSL_COLLECTIVE_TRY(comm, rank == 0 ? guess_missing(executor->problem, units, n_units, settings,
+                                                     path, keys, missing, cost)
+                                     : TSL_OK);
   TSL_MPI(MPI_Scatter(missing, 1, MPI_INT, &mine, 1, MPI_INT, 0, comm));
   TSL_MPI(MPI_Scatter(cost->speeds, (int)sizeof speed, MPI_BYTE, &speed, (int)sizeof speed,
                       MPI_BYTE, 0, comm));
-  TSL_MPI(MPI_Allreduce(&mine, &total, 1, MPI_INT, MPI_SUM, comm));
+  measures = mine != KNOWN && settings->calibrate != TSL_CALIBRATE_PROBE;
+  TSL_MPI(MPI_Allreduce(&measures, &total, 1, MPI_INT, MPI_SUM, comm));
   if (total > 0) { /* all measure at once, or shared sockets would look too fast */
     tsl_speed fresh = {.setup = {0}};
     TSL_MPI(MPI_Barrier(comm));
-    TSL_COLLECTIVE_TRY(comm, tsl_measure(executor, units, n_units, size, settings->memory, &fresh));
-    if (mine) speed = fresh;
+    TSL_COLLECTIVE_TRY(comm, tsl_measure(executor, units, n_units, size, settings->memory,
+                                         mine == UNKNOWN ? NULL : &speed, &fresh));
+    if (measures) speed = fresh;
   } else {
     const bool card = executor->placement->device.kind == TSL_GPU &&
                       !tsl_measure_has_strips(executor->problem, units, n_units);

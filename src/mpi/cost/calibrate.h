@@ -18,12 +18,15 @@
  * Reads the calibration file on the root; ranks whose key (binary, device, driver, threads, ranks
  * on the host, problem signature) is missing measure real units (measure.h),
  * all at once so that shared hardware shows. New measurements are stored as they are; the model has
- * equal coefficients for equal devices whose measurements agree (device_class.h).
+ * equal coefficients for equal devices whose measurements agree (device_class.h). Where the file
+ * has a probe of a device (device_probe.h) trials begin with what that makes of them; with
+ * TSL_CALIBRATE_PROBE it is the model, and nothing is measured.
  *
  * @param[in]  units     shape [n_units], the same on all ranks
  * @param[in]  settings  calibrate and calibration
  * @param[out] cost      [n_ranks] speeds, free with tsl_free(cost->speeds)
  * @param[out] measured  number of ranks that measured now; may be NULL
+ * @return TSL_ERR_INPUT: a bad probe, or TSL_CALIBRATE_PROBE and none of a device
  */
 tsl_err tsl_calibrate(MPI_Comm comm, const tsl_executor *executor, const tsl_unit *units,
                       int64_t n_units, const tsl_run_settings *settings, tsl_cost *cost,
@@ -40,6 +43,12 @@ FILE *tsl_calibration_open(const char *path);
 
 /** Are these seconds for each term, and of the first run, such that predictions stay finite? */
 bool tsl_calibration_makes_sense(const double c[TSL_N_COEFFICIENTS], double setup);
+
+/** "host|device|id|driver|2 threads|1 ranks" of a rank, the beginning of its keys. */
+void tsl_calibration_device(const tsl_placement *placement, char key[TSL_COST_KEY]);
+
+/** Time and size of the program, which tell its builds apart. */
+void tsl_calibration_program(char *text, size_t size);
 
 /** The file, open for more lines; NULL, with a note, when it cannot be. */
 FILE *tsl_calibration_append(const char *path);

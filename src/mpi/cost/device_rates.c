@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 enum { LINE = 1024, N_WORDS = 9 };
 
@@ -96,10 +95,7 @@ int tsl_device_rates_read(const char *path, const char *family, const char *sign
 }
 
 bool tsl_device_rate_older(const tsl_device_rate *rate) {
-  struct stat binary = {0};
   char program[40];
-  (void)stat("/proc/self/exe", &binary);
-  (void)snprintf(program, sizeof program, "%lld.%lld", (long long)binary.st_mtime,
-                 (long long)binary.st_size);
+  tsl_calibration_program(program, sizeof program);
   return strcmp(rate->program, program) != 0;
 }

@@ -20,7 +20,8 @@ typedef struct tsl_device_rate {
                        these ranks has told */
   int size;       /**< units of about 2^size items were measured, of the first kind */
   int64_t
-      lanes; /**< strips: of a rank; what a band costs besides its cells is divided among them */
+      lanes;  /**< strips: of a rank; what a band costs besides its cells is divided among them */
+  bool guess; /**< of a probe (device_probe.h), not of such units: size and lanes are not known */
   unsigned found; /**< bits of the kinds that have a line */
 } tsl_device_rate;
 

@@ -3,6 +3,7 @@
 #include "measure.h"
 
 #include "batch.h"
+#include "device_probe.h"
 #include "overlap.h"
 #include "slab_pool.h"
 #include "test_delay_card.h"
@@ -44,6 +45,7 @@ typedef struct sampler {
   double first, setup; /* s that first runs took more, and their operations */
   tsl_sample samples[LAST + PLACES];
   int n_samples;
+  const tsl_speed *guess; /* NULL: none */
   tsl_speed *speed;
 } sampler;
 
@@ -179,11 +181,24 @@ static void fit(sampler *m) {
   m->speed->setup[kind] = m->setup > 0 ? m->first / m->setup : 0;
 }
 
+/* Where trials begin: with a guess, with the largest that is still short if the guess is wrong. */
+static double first_size(const sampler *m, trial *t) {
+  double size = FIRST_SIZE;
+  if (m->guess == NULL) return size;
+  cut_trial(m, m->at[m->n / 2], 1, t);
+  const tsl_sample band = mean_of(m, t);
+  const double seconds =
+      tsl_speed_seconds(m->guess, &band.unit) + m->guess->setup[band.unit.kind] * band.unit.setup;
+  while (size * GROWTH * seconds * TSL_PROBE_UNSURE <= TSL_PRECISE && size < TSL_MAX_BATCH)
+    size *= GROWTH;
+  return size;
+}
+
 /* Trials of less work than they are long tell nothing of larger ones: the last few count. What the
  * first one shows of first runs is not taken, as it warms the device up. */
 static tsl_err measure_growing(sampler *m, trial *t, trial *before) {
   tsl_err err = TSL_OK;
-  double size = FIRST_SIZE, smaller = 0;
+  double size = first_size(m, t), smaller = 0;
   first_run first;
   *before = (trial){.n = 0};
   for (; m->n_samples == 0 || m->spent < BUDGET; smaller = size, size *= GROWTH) {
@@ -356,10 +371,10 @@ done:
 }
 
 tsl_err tsl_measure(const tsl_executor *executor, const tsl_unit *units, int64_t n_units,
-                    int n_ranks, int64_t memory, tsl_speed *speed) {
+                    int n_ranks, int64_t memory, const tsl_speed *guess, tsl_speed *speed) {
   tsl_err err = TSL_OK;
   tsl_unit *begin = NULL; /* nothing has run yet, so that units have as much to do as at first */
-  sampler m = {.executor = executor, .n_units = n_units, .speed = speed};
+  sampler m = {.executor = executor, .n_units = n_units, .guess = guess, .speed = speed};
   TSL_TRY(tsl_alloc(n_units, sizeof *begin, "calibration", (void **)&begin));
   TSL_TRY(tsl_alloc(n_units, sizeof *m.ran, "calibration", (void **)&m.ran));
   TSL_TRY(tsl_alloc(n_units, sizeof *m.at, "calibration", (void **)&m.at));

@@ -26,6 +26,7 @@ typedef struct tsl_session {
   tsl_executor executor;
   tsl_cost cost;
   int measured;  /**< ranks that calibrated now */
+  bool guesses;  /**< nothing is computed: speeds may be guesses */
   tsl_use *use;  /**< [size] who takes part, once planned */
   int64_t finer; /**< units are cut so many times finer than for equal ranks */
   tsl_plan plan;

@@ -2,6 +2,7 @@
 #include "report.h"
 
 #include "checkpoint_manager.h"
+#include "device_probe.h"
 #include "exclude_slow_ranks.h"
 #include "plan.h"
 #include "text.h"
@@ -82,7 +83,13 @@ void tsl_report_plan(const tsl_session *s, FILE *file) {
   tsl_session_facts(s, facts);
   fputs(facts, file);
   fprintf(file, "%lld units; plan %s; calibration %s\n", (long long)plan->n_units,
-          tsl_plan_words[plan->kind], s->measured > 0 ? "measured now" : "from file");
+          tsl_plan_words[plan->kind],
+          s->measured > 0        ? "measured now"
+          : s->cost.guessed == 0 ? "from file"
+                                 : "guessed from what `tesela probe` measured");
+  if (s->cost.guessed > 0)
+    fprintf(file, "of %d of %d ranks; such guesses were up to %d times off\n", s->cost.guessed,
+            s->size, TSL_PROBE_UNSURE);
   fprintf(file, "  %5s  %-34s %8s  %10s  %12s  %12s\n", "rank", "device", "units", "items",
           "predicted s", "results");
   for (int r = 0; r < s->size; r++) plan_line(s, r, file);

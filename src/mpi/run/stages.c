@@ -111,6 +111,9 @@ static tsl_err bind_settings(tsl_session *s) {
   tsl_err err = TSL_OK;
   TSL_TRY(tsl_settings_bind(s->deck, &s->family, &s->run, &s->output));
   s->output.overwrite = s->output.overwrite || s->options->overwrite;
+  if (s->run.calibrate == TSL_CALIBRATE_PROBE && !s->guesses)
+    TSL_DECK_FAIL(s->deck, "run.calibrate",
+                  "'probe' is a guess for `tesela plan`; what computes measures: auto or always");
   TSL_TRY(name_output(s));
   if (s->rank == 0) TSL_TRY(name_calibration(s));
 done:

@@ -24,7 +24,7 @@ static int32_t decide(tsl_trial *trial, const char *what, int32_t n) {
     s->way = s->limits.way;
   } else if (strcmp(s->ways_of, what) != 0) {
     s->way = tsl_calibration_way(&s->run, &s->placements[deciding_rank(s)], s->family, what);
-    s->way_open = s->way < 0;
+    s->way_open = s->way < 0 && s->run.calibrate != TSL_CALIBRATE_PROBE;
   }
   if (s->way < 0 || s->way >= n) s->way = n / 2;
   (void)snprintf(s->ways_of, sizeof s->ways_of, "%s", what);
@@ -57,8 +57,8 @@ static tsl_err time_way(tsl_session *s, int32_t way, double *seconds) {
   TSL_TRY(create_way(s, way));
   TSL_TRY(tsl_session_worker(s));
   while (n < s->units.n && s->units.list[n].kind == 0) n++;
-  TSL_COLLECTIVE_TRY(s->comm,
-                     tsl_measure(&s->executor, s->units.list, n, s->size, s->run.memory, &speed));
+  TSL_COLLECTIVE_TRY(s->comm, tsl_measure(&s->executor, s->units.list, n, s->size, s->run.memory,
+                                          NULL, &speed));
   for (int64_t u = 0; u < n; u++) *seconds += tsl_speed_seconds(&speed, &s->units.list[u]);
   TSL_MPI(MPI_Bcast(seconds, 1, MPI_DOUBLE, deciding_rank(s), s->comm));
 done:

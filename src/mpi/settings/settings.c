@@ -7,7 +7,7 @@ const char *const tsl_useful_words[] = {"useful", "all", NULL};
 #define RUN(member) offsetof(tsl_run_settings, member)
 #define OUTPUT(member) offsetof(tsl_output_settings, member)
 
-static const char *const calibrate_words[] = {"auto", "always", NULL};
+static const char *const calibrate_words[] = {"auto", "always", "probe", NULL};
 
 const tsl_key tsl_run_keys[] = {
     TSL_TEXT_KEY(
@@ -43,8 +43,10 @@ const tsl_key tsl_run_keys[] = {
                   "dp); default half of the host's free memory, split among its ranks"),
     TSL_REAL_KEY("device_memory", RUN(device_memory), "0.8", 0.01, 0.95,
                  "share of a card's free memory that a rank may use"),
-    TSL_CHOICE_KEY("calibrate", RUN(calibrate), "auto", calibrate_words,
-                   "auto: measure a device once and remember; always: measure now"),
+    TSL_CHOICE_KEY(
+        "calibrate", RUN(calibrate), "auto", calibrate_words,
+        "auto: measure a device once and remember; always: measure now; probe (`tesela plan` "
+        "alone): do not measure, guess from what `tesela probe` measured"),
     TSL_TEXT_KEY(
         "calibration", RUN(calibration), "",
         "calibration file, to which lines are added; default $XDG_CACHE_HOME/tesela/calibration"),

@@ -7,8 +7,9 @@
 #include "contract.h"
 
 typedef enum tsl_calibrate_mode {
-  TSL_CALIBRATE_AUTO,  /**< from the file when its key matches, else measured and stored */
-  TSL_CALIBRATE_ALWAYS /**< measured, then stored */
+  TSL_CALIBRATE_AUTO,   /**< from the file when its key matches, else measured and stored */
+  TSL_CALIBRATE_ALWAYS, /**< measured, then stored */
+  TSL_CALIBRATE_PROBE   /**< plans alone: from the file, else a guess from its probe */
 } tsl_calibrate_mode;
 
 typedef enum tsl_plan_kind {

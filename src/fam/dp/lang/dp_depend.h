@@ -57,14 +57,6 @@ bool dp_reference_same(const dp_reference *reference);
 /** Does the order allow the reference wherever it is read? */
 bool dp_reference_proved(const dp_reference *reference, dp_pattern pattern);
 
-/**
- * The first rows and columns of the table, outside which no cell matters to the goal: those up to
- * the cells that it reads, where all offsets are proved not to lead below, or to the right; all of
- * them where an expression asks for rows(M) or cols(M).
- * @return TSL_ERR_INPUT: the goal reads a cell outside the table
- */
-tsl_err dp_needed_extent(const dp_recurrence *recurrence, int64_t *rows, int64_t *cols);
-
 /** A read that an order forbids. */
 typedef struct dp_clash {
   const lang_expr *expr; /**< NULL: none */
@@ -116,6 +108,15 @@ tsl_err dp_reads_goal(dp_eval *eval, dp_visit_fn *visit, void *self);
 typedef struct dp_patch {
   int64_t i0, i1, j0, j1; /**< half-open */
 } dp_patch;
+
+/**
+ * The part of the table outside which no cell matters to the goal: between the first and last row
+ * and column that it reads, or to the table's edge above, below, left or right, where an offset is
+ * not proved not to lead there. All of it where an expression asks for rows(M) or cols(M). Of a
+ * triangle the part begins at a cell (i, i).
+ * @return TSL_ERR_INPUT: the goal reads a cell outside the table
+ */
+tsl_err dp_needed_patch(const dp_recurrence *recurrence, dp_patch *part);
 
 /**
  * Stages of the cells of a window, reads from outside it being known.

@@ -12,7 +12,9 @@ static void place_text(const dp_eval *e, char *text, size_t size) {
   size_t used = 0;
   text[0] = '\0';
   if (e->i < 0) return;
-  used = (size_t)snprintf(text, size, " at i = %lld, j = %lld", (long long)e->i, (long long)e->j);
+  used = (size_t)snprintf(text, size, " at i = %lld, j = %lld",
+                          (long long)(e->i + e->recurrence->equation.names.origin[0]),
+                          (long long)(e->j + e->recurrence->equation.names.origin[1]));
   if (e->recurrence->equation.names.tables[0].depth > 0)
     used += (size_t)snprintf(text + used, size - used, ", k = %lld", (long long)dp_eval_layer(e));
   for (int l = 0; l < e->n_k && used < size; l++)
@@ -35,7 +37,7 @@ const char *dp_value_text(const lang_names *names, int64_t i, int64_t j, int32_t
                           size_t size) {
   const int used =
       snprintf(text, size, "%s[%lld][%lld]", names->tables[value % names->n_tables].name,
-               (long long)i, (long long)j);
+               (long long)(i + names->origin[0]), (long long)(j + names->origin[1]));
   if (names->tables[0].depth > 0 && (size_t)used < size)
     (void)snprintf(text + used, size - (size_t)used, "[%d]", (int)(value / names->n_tables));
   return text;
@@ -46,6 +48,7 @@ static tsl_err fail_outside(const dp_eval *e, const lang_expr *expr, int32_t nod
                             int64_t j, int64_t layer) {
   static const char *const domains[] = {"", " with i <= j", " with i >= j"};
   const lang_table *t = &e->recurrence->equation.names.tables[expr->nodes[node].ref];
+  const int64_t *const origin = e->recurrence->equation.names.origin;
   char at[64] = "", depth[64] = "";
   if (t->depth > 0) {
     (void)snprintf(at, sizeof at, "[%lld]", (long long)layer);
@@ -53,8 +56,9 @@ static tsl_err fail_outside(const dp_eval *e, const lang_expr *expr, int32_t nod
   }
   return dp_eval_fail(e, TSL_ERR_INPUT, expr, node, __FILE__, __LINE__,
                       "%s[%lld][%lld]%s is outside the table of %lld rows%s %lld columns%s%s",
-                      t->name, (long long)i, (long long)j, at, (long long)t->rows,
-                      t->depth > 0 ? "," : " and", (long long)t->cols, depth, domains[t->cells]);
+                      t->name, (long long)(i + origin[0]), (long long)(j + origin[1]), at,
+                      (long long)(t->rows + origin[0]), t->depth > 0 ? "," : " and",
+                      (long long)(t->cols + origin[1]), depth, domains[t->cells]);
 }
 
 tsl_err dp_eval_place(dp_eval *e, const lang_expr *x, int32_t node, int64_t *i, int64_t *j,

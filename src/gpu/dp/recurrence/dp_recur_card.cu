@@ -180,9 +180,11 @@ static tsl_err fail_cells(const dp_recur_card *w, int bad, const tsl_unit *first
   int64_t i, j, i2, j2;
   dp_code_unfold(&w->code, first->lo[0], first->lo[1], &i, &j);
   dp_code_unfold(&w->code, last->hi[0] - 1, last->hi[1] - 1, &i2, &j2);
+  const int64_t *const origin = w->recur->recurrence->equation.names.origin;
   return lang_expr_fail(TSL_ERR_NUMERIC, &w->recur->recurrence->cells[0], __FILE__, __LINE__,
                         "%s, between i = %lld, j = %lld and i = %lld, j = %lld", reason_of(bad),
-                        (long long)i, (long long)j, (long long)i2, (long long)j2);
+                        (long long)(i + origin[0]), (long long)(j + origin[1]),
+                        (long long)(i2 + origin[0]), (long long)(j2 + origin[1]));
 }
 
 static tsl_err check_bad(dp_recur_card *w, const tsl_unit *units, int64_t n) {
