@@ -239,8 +239,7 @@ static tsl_err create_with_devices(tsl_session *s) {
   s->problem.trial = &decider.trial;
   TSL_TRY(s->family->create(s->deck, &s->problem));
 done:
-  s->problem.devices = NULL, s->problem.n_devices = 0;
-  s->problem.trial = NULL;
+  s->problem.devices = NULL, s->problem.n_devices = 0, s->problem.trial = NULL;
   tsl_free(devices);
   return err;
 }
