@@ -349,6 +349,16 @@ class Suite:
         sys.exit(1 if self.failed else 0)
 
 
+def at_level(level, run, *args):
+    """run(*args, env=...), which must succeed, on this SIMD level; None where the build or the processor lacks it."""
+    try:
+        return run(*args, env={"TSL_SIMD": str(level)})
+    except Failed as why:
+        if "this build has kernels" in str(why) or "this processor has level" in str(why):
+            return None
+        raise
+
+
 # ---------------------------------------------------------------- results
 
 

@@ -33,6 +33,12 @@ def ways():
     return [(int(float(words[2])), words) for words in lines if words[1] == WAY]
 
 
+def put(words, way):
+    """One more line like this one, of another way."""
+    with open(suite.path("times"), "a", encoding="ascii") as file:
+        file.write(" ".join([*words[:2], f"{float(way):.9e}", *words[3:]]) + "\n")
+
+
 def results(deck, ranks=None, **more):
     """Energy, the points of the groups, and what the run printed."""
     path, out = suite.deck("case.yaml", deck), suite.path("case.h5")
@@ -81,8 +87,7 @@ def file_case():
     energy = results(tree(0))[0]
     (_, words), = ways()
     for way in (0, 4, 7):
-        with open(suite.path("times"), "a", encoding="ascii") as file:
-            file.write(" ".join([*words[:2], f"{float(way):.9e}", *words[3:]]) + "\n")
+        put(words, way)
         other, sizes, out = results(tree(0))
         check("trial on" not in out, out)
         cut_to(sizes, TARGETS[way] if way < 5 else 512, f"way {way}")
@@ -98,15 +103,11 @@ def restart_case():
     (_, words), = ways()
     out = suite.path("stopped.h5")
 
-    def put(way):
-        with open(suite.path("times"), "a", encoding="ascii") as file:
-            file.write(" ".join([*words[:2], f"{float(way):.9e}", *words[3:]]) + "\n")
-
-    put(0)
+    put(words, 0)
     path = suite.deck("stopped.yaml", tree(0, scf={"iterations": 2}))
     run = suite.run(["run", path, "-o", out, "-q", "--overwrite"])
     check(run.status == 3 and "--restart" in run.err, run.tail())
-    put(4)
+    put(words, 4)
     for ranks in (None, 2):
         more = suite.path(f"more{ranks}.h5")
         for name in os.listdir(suite.path("")):
