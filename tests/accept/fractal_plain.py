@@ -130,8 +130,12 @@ def schedules():
 
 def simd(level, name):
     section = truth.sized(name, *SIZE)
-    with result(section, env={"TSL_SIMD": str(level)}) as file:
+    file = harness.at_level(level, result, section)
+    if file is None:
+        return "not here"
+    with file:
         truth.check_output(file, section, reference(section))
+    return None
 
 
 def sizes():

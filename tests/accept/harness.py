@@ -239,7 +239,8 @@ class Suite:
         if hosts is not None:
             return [*hosts.mpirun(ranks), self.binary, *args]
         root = " --allow-run-as-root" if os.getuid() == 0 else ""
-        launcher = os.environ.get("TSL_TEST_MPIRUN", f"mpirun{root} -q --oversubscribe --bind-to none --mca pml ob1")
+        launcher = os.environ.get("TSL_TEST_MPIRUN", f"mpirun{root} -q --oversubscribe --bind-to none --mca pml ob1 "
+                                  "--mca mpi_yield_when_idle 1")
         return [*launcher.split(), "-n", str(ranks), self.binary, *args]
 
     def patient(self, args, ranks, cwd):
@@ -347,6 +348,16 @@ class Suite:
         shutil.rmtree(self.common, ignore_errors=True)
         print(f"{self.passed} passed, {self.failed} failed")
         sys.exit(1 if self.failed else 0)
+
+
+def at_level(level, run, *args):
+    """run(*args, env=...), which must succeed, on this SIMD level; None where the build or the processor lacks it."""
+    try:
+        return run(*args, env={"TSL_SIMD": str(level)})
+    except Failed as why:
+        if "this build has kernels" in str(why) or "this processor has level" in str(why):
+            return None
+        raise
 
 
 # ---------------------------------------------------------------- results
