@@ -239,7 +239,8 @@ class Suite:
         if hosts is not None:
             return [*hosts.mpirun(ranks), self.binary, *args]
         root = " --allow-run-as-root" if os.getuid() == 0 else ""
-        launcher = os.environ.get("TSL_TEST_MPIRUN", f"mpirun{root} -q --oversubscribe --bind-to none --mca pml ob1")
+        launcher = os.environ.get("TSL_TEST_MPIRUN", f"mpirun{root} -q --oversubscribe --bind-to none --mca pml ob1 "
+                                  "--mca mpi_yield_when_idle 1")
         return [*launcher.split(), "-n", str(ranks), self.binary, *args]
 
     def patient(self, args, ranks, cwd):

@@ -5,8 +5,10 @@
  */
 #pragma once
 
+#include "cases.h"
 #include "cpu.h"
 #include "dp_cpu.h"
+#include "levels.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -98,13 +100,17 @@ static inline void random_tiles(int try, int64_t n, int64_t m, tiles *out) {
   random_cuts(m, out->n_columns, out->columns);
 }
 
-/** Run the test for each SIMD level of this processor and for 1 and 3 threads; the exit status. */
+/** Run the test for each SIMD level of this build, the highest first, and for 1 and 3 threads: each
+ *  a case (cases.h) with random numbers of its own. The exit status. */
 static inline int run_levels(const char *name, void (*test)(const dp_cpu *cpu)) {
-  const int most = tsl_cpu_level();
-  for (int level = most > 0 ? 2 : 0; level <= most; level++)
+  const int most = tsl_cpu_level(), least = lowest_level();
+  int64_t number = 0;
+  for (int level = most; level >= least; level--)
     for (int threads = 1; threads <= 3; threads += 2) {
       char text[2] = {(char)('0' + level), 0};
       dp_cpu cpu;
+      random_state = (uint64_t)++number;
+      if (!case_is_mine(number - 1)) continue;
       if (most > 0) (void)setenv("TSL_SIMD", text, 1);
       level_now = level, threads_now = threads;
       must(dp_cpu_open(threads, &cpu));

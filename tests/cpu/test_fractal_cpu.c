@@ -5,8 +5,10 @@
  * the same; sums and counts too. exact = 0 must give the image that the rule of the filling, done
  * here by recursion on the plain image, gives.
  */
+#include "cases.h"
 #include "fractal_cpu.h"
 #include "fractal_fn.h"
+#include "levels.h"
 #include "must.h"
 
 #include <math.h>
@@ -17,6 +19,13 @@
 static long n_checks, n_failures;
 
 static uint64_t random_state = 7;
+static int64_t n_cases;
+
+/** Is the next case this run's (cases.h)? Each has random numbers of its own. */
+static bool next_is_mine(void) {
+  random_state = 7 + (uint64_t)n_cases;
+  return case_is_mine(n_cases++);
+}
 
 static int64_t random_below(int64_t n) {
   random_state += 0x9e3779b97f4a7c15u;
@@ -253,11 +262,11 @@ static void check_image(scene *s, const way *w, const tsl_unit *units, int64_t n
 
 /* ------------------------------------------------------------------ exact images */
 
-/** All levels of this processor, shortcuts and cuts of one scene. */
+/** All levels of this build, shortcuts and cuts of one scene. */
 static void check_exact(scene *s) {
   const int most = tsl_cpu_level();
   tsl_unit units[MAX_UNITS];
-  for (int level = most < 2 ? most : 2; level <= most; level++)
+  for (int level = lowest_level(); level <= most; level++)
     for (int shortcuts = 0; shortcuts < 4; shortcuts++) {
       s->p->interior = shortcuts & 1;
       s->p->periodicity = shortcuts >> 1;
@@ -283,6 +292,7 @@ static void test_exact(void) {
         for (size_t z = 0; z < sizeof sizes / sizeof *sizes; z++) {
           if (maxiters[m] > 500 && z > 1) continue;
           if (maxiters[m] != 500 && maxiters[m] != 17 && z > 3) continue;
+          if (!next_is_mine()) continue;
           scene s = scene_make(&views[v], type, sizes[z][0], sizes[z][1], maxiters[m]);
           check_exact(&s);
           scene_clear(&s);
@@ -294,6 +304,7 @@ static void test_long(void) {
   static const int chosen[] = {1, 3, 5, 8, 16, 18, 19};
   for (size_t k = 0; k < sizeof chosen / sizeof *chosen; k++)
     for (int type = TSL_F32; type <= TSL_F64; type++) {
+      if (!next_is_mine()) continue;
       scene s = scene_make(&views[chosen[k]], type, 23, 17, k % 2 == 0 ? 65536 : 70000);
       check_exact(&s);
       scene_clear(&s);
@@ -308,7 +319,7 @@ static void test_endless(void) {
   } cases[] = {{4, 0, 1}, {4, 1, 0}, {17, 0, 1}}; /* of views */
   const int most = tsl_cpu_level();
   for (size_t k = 0; k < sizeof cases / sizeof *cases; k++)
-    for (int level = most < 2 ? most : 2; level <= most; level++)
+    for (int level = lowest_level(); level <= most; level++)
       for (int type = TSL_F32; type <= TSL_F64; type++) {
         scene s = scene_make(&views[cases[k].view], type, 13, 11, 300);
         memset(s.truth, 0, 13 * 11 * sizeof *s.truth);
@@ -402,14 +413,16 @@ static void check_filled(scene *s, const way *w) {
 }
 
 static void test_filled(void) {
+  const int below = tsl_cpu_level() > lowest_level() ? tsl_cpu_level() - 1 : tsl_cpu_level();
   static const int64_t sizes[][2] = {{1, 1}, {3, 2}, {31, 5}, {257, 129}, {1100, 70}};
   for (int v = 0; v < N_VIEWS; v++)
     for (int type = TSL_F32; type <= TSL_F64; type++)
       for (size_t z = 0; z < sizeof sizes / sizeof *sizes; z++) {
+        if (!next_is_mine()) continue;
         scene s = scene_make(&views[v], type, sizes[z][0], sizes[z][1], z == 3 ? 500 : 120);
         s.p->periodicity = s.p->interior = 1;
         for (int cut = 0; cut < 2; cut++)
-          check_filled(&s, &(way){.level = tsl_cpu_level() - cut,
+          check_filled(&s, &(way){.level = cut != 0 ? below : tsl_cpu_level(),
                                   .threads = 1 + cut,
                                   .cut = cut != 0,
                                   .together = v % 2 == 0});

@@ -10,6 +10,8 @@
  */
 #include "test_tri_cpu.h"
 
+#include "levels.h"
+
 static double get(const void *array, int type, int64_t k) {
   return type == TSL_F32 ? (double)((const float *)array)[k] : ((const double *)array)[k];
 }
@@ -167,7 +169,7 @@ static void take_condensed(const tri_params *p, const void *condensed, double *m
     for (int64_t j = i + 1; j < p->n; j++) m[i * p->n + j] = get(condensed, p->type, k++);
 }
 
-static int first_level = 2, last_level;
+static int first_level, last_level;
 
 static void level_set(int level) {
   char text[2] = {(char)('0' + level), 0};
@@ -461,7 +463,7 @@ static void check_bits(void) {
 int main(void) {
   static const int64_t sizes[] = {0, 1, 2, 3, 37, 128, 257, 641};
   last_level = tsl_cpu_level();
-  if (last_level == 0) first_level = 0;
+  first_level = lowest_level();
   check_environment();
   check_platform();
   for (int type = TSL_F32; type <= TSL_F64; type++)

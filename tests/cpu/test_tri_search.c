@@ -6,6 +6,8 @@
  */
 #include "test_tri_cpu.h"
 
+#include "levels.h"
+
 typedef enum shape { UNIFORM, CLUSTERS, LATTICE, REPEATED, EQUAL, LINE, FAR, N_SHAPES } shape;
 
 static const char *const shape_words[] = {"uniform", "clusters", "lattice", "repeated",
@@ -16,7 +18,7 @@ enum {
   MANY = 5000
 }; /* points, of which all pairs take long: on the lowest level, on any */
 
-static int last_level, first_level = 2;
+static int last_level, first_level;
 
 static void coordinates(shape cloud, const tri_params *p, int64_t i, double *x) {
   uint64_t state = 1000 * (uint64_t)(cloud == REPEATED ? i % (p->n / 5 + 1) : i) + 17;
@@ -137,7 +139,7 @@ int main(void) {
   int turn = 0;
   int64_t number = 0;
   last_level = tsl_cpu_level();
-  if (last_level == 0) first_level = 0;
+  first_level = lowest_level();
   for (int function = 0; function < TRI_N_PAIRS; function++)
     for (int type = TSL_F32; type <= TSL_F64; type++)
       for (int cloud = 0; cloud < N_SHAPES; cloud++)

@@ -2,6 +2,7 @@
  * threads and however the work is cut. What the numbers are accept.triples tests. */
 #include "cases.h"
 #include "cpu.h"
+#include "levels.h"
 #include "triples_fixture.h"
 
 extern const tsl_backend triples_backend_cpu;
@@ -18,12 +19,12 @@ static char *at_level(made *m, int level, int threads, int64_t wish) {
 
 static void compare(const char *section, const char *precision) {
   static char text[2048];
-  const int last = tsl_cpu_level();
+  const int last = tsl_cpu_level(), least = lowest_level();
   made m;
   (void)snprintf(text, sizeof text, "%s  precision: %s\n", section, precision);
   make(text, &m);
   char *const want = at_level(&m, last, 1, 1);
-  for (int level = last; level >= (last > 2 ? 2 : last); level--) {
+  for (int level = last; level >= least; level--) {
     char *const got = at_level(&m, level, 2, 5);
     if (memcmp(want, got, (size_t)out_bytes(&m.problem)) != 0) {
       printf("FAILED level %d beside %d:\n%s", level, last, text);
