@@ -12,10 +12,13 @@
 #define SIMD _Pragma("omp simd")
 #define UNROLL _Pragma("GCC unroll 8")
 
-enum {
-  TILE = TRIPLES_TILE,
-  ROWS = 2 /* of pairs that share what is loaded of a column; divides TILE */
-};
+/* ROWS rows of pairs share what is loaded of a column: with three constants and two sums of each
+ * pair as many as there are registers for. Both divide TILE. */
+#ifdef __AVX512F__
+enum { TILE = TRIPLES_TILE, ROWS = 4, VECTOR_BYTES = 64 };
+#else
+enum { TILE = TRIPLES_TILE, ROWS = 2, VECTOR_BYTES = 32 };
+#endif
 
 #define R float
 #define T(name) name##_f32

@@ -1,11 +1,14 @@
 /* Kernels of triples_kernels.h for one type; included once for float and once for double. No guard:
  * the includer sets R and T(name). */
 
-enum { T(VECTOR) = 64 / sizeof(R) /* columns worked on together */ };
+enum {
+  T(VECTOR) = VECTOR_BYTES / sizeof(R), /* columns worked on together */
+  T(LD) = TILE + 64 / sizeof(R)         /* rows of a tile begin in other sets of a cache */
+};
 
 /** Sides of a tile's points with the third points of a tile, [third][point]. */
 typedef struct T(sides) {
-  R square[TILE][TILE], inverse[TILE][TILE], cube[TILE][TILE];
+  R square[TILE][T(LD)], cube[TILE][T(LD)], fifth[TILE][T(LD)];
 } T(sides);
 
 typedef struct T(scratch) {
@@ -16,7 +19,7 @@ typedef struct T(scratch) {
 
 /** Sides of point k with the TILE points from j on. */
 TSL_FN void T(sides_of)(const triples_view *v, int64_t k, int64_t j, R *restrict square,
-                        R *restrict inverse, R *restrict cube) {
+                        R *restrict cube, R *restrict fifth) {
   const R *const x = v->x, *const y = x + v->ld, *const z = y + v->ld;
   const R box[3] = {(R)v->box[0], (R)v->box[1], (R)v->box[2]}, cutoff2 = (R)v->cutoff2;
   const R xk = x[k], yk = y[k], zk = z[k];
@@ -25,39 +28,38 @@ TSL_FN void T(sides_of)(const triples_view *v, int64_t k, int64_t j, R *restrict
     const R dy = T(triples_difference)(yk, y[j + c], box[1]);
     const R dz = T(triples_difference)(zk, z[j + c], box[2]);
     const T(triples_side) s = T(triples_side_of)(T(triples_square)(dx, dy, dz), cutoff2);
-    square[c] = s.square, inverse[c] = s.inverse, cube[c] = s.cube;
+    square[c] = s.square, cube[c] = s.cube, fifth[c] = s.fifth;
   }
 }
 
 /** Sides of the points from j on with the n third points from k on. */
 static void T(sides_fill)(const triples_view *v, int64_t k, int64_t n, int64_t j, T(sides) * s) {
-  for (int64_t m = 0; m < n; m++) T(sides_of)(v, k + m, j, s->square[m], s->inverse[m], s->cube[m]);
+  for (int64_t m = 0; m < n; m++) T(sides_of)(v, k + m, j, s->square[m], s->cube[m], s->fifth[m]);
 }
 
 /** Add the terms of n third points to the sums of ROWS rows and VECTOR columns. */
 TSL_FN void T(terms)(T(scratch) * s, int64_t n, const int row, const int column) {
-  R acc[ROWS][T(VECTOR)];
+  R wz[ROWS][T(VECTOR)], q[ROWS][T(VECTOR)];
   T(triples_pair) pair[ROWS][T(VECTOR)];
   UNROLL for (int r = 0; r < ROWS; r++) SIMD for (int c = 0; c < T(VECTOR); c++) {
-    const T(triples_side)
-        side = {s->pairs.square[row + r][column + c], s->pairs.inverse[row + r][column + c], (R)0};
-    pair[r][c] = T(triples_pair_of)(side);
-    acc[r][c] = (R)0;
+    pair[r][c] = T(triples_pair_of)(s->pairs.square[row + r][column + c]);
+    wz[r][c] = (R)0, q[r][c] = (R)0;
   }
   for (int64_t k = 0; k < n; k++) {
     UNROLL for (int r = 0; r < ROWS; r++) {
       const T(triples_side)
-          ik = {s->rows.square[k][row + r], s->rows.inverse[k][row + r], s->rows.cube[k][row + r]};
+          ik = {s->rows.square[k][row + r], s->rows.cube[k][row + r], s->rows.fifth[k][row + r]};
       SIMD for (int c = 0; c < T(VECTOR); c++) {
         const T(triples_side)
-            jk = {s->columns.square[k][column + c], s->columns.inverse[k][column + c],
-                  s->columns.cube[k][column + c]};
-        acc[r][c] = T(triples_term)(pair[r][c], ik, jk, acc[r][c]);
+            jk = {s->columns.square[k][column + c], s->columns.cube[k][column + c],
+                  s->columns.fifth[k][column + c]};
+        T(triples_term)(pair[r][c], ik, jk, &wz[r][c], &q[r][c]);
       }
     }
   }
   for (int r = 0; r < ROWS; r++)
-    SIMD for (int c = 0; c < T(VECTOR); c++) s->sums[row + r][column + c] += (double)acc[r][c];
+    SIMD for (int c = 0; c < T(VECTOR); c++) s->sums[row + r][column + c] +=
+        T(triples_sum)(pair[r][c], wz[r][c], q[r][c]);
 }
 
 static void T(slopes)(const triples_view *v, int64_t i, int64_t j, void *scratch_, double *slopes,
@@ -75,8 +77,8 @@ static void T(slopes)(const triples_view *v, int64_t i, int64_t j, void *scratch
   for (int r = 0; r < TILE; r++)
     for (int c = 0; c < TILE; c++) {
       const bool is = j + c > i + r && j + c < v->n;
-      slopes[r * ld + c] = is ? triples_slope((double)s->pairs.inverse[r][c],
-                                              (double)s->pairs.cube[r][c], s->sums[r][c])
+      slopes[r * ld + c] = is ? triples_slope((double)s->pairs.square[r][c],
+                                              (double)s->pairs.fifth[r][c], s->sums[r][c])
                               : 0;
     }
 }

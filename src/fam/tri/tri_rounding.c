@@ -13,7 +13,7 @@ enum {
   SAMPLE = 1025,     /**< points of which the median is the middle */
   NUMBERS = 1 << 22, /**< that a sample holds at most */
   QUERIES = 16,      /**< points whose nearest neighbour is looked for */
-  STEPS = 1 << 24    /**< differences of coordinates for all of them */
+  STEPS = 1 << 22    /**< differences of coordinates for all of them */
 };
 
 void tri_rounding_clear(tri_rounding *r) {

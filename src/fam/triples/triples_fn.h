@@ -9,15 +9,17 @@
  *
  * Its slope along the square of one side, with t = b - c, is
  *
- *     dE/da = nu 3/8 a^(-5/2) (b c)^(-3/2) (v z - 4),   v = 1 / (b c),
- *     z = dP/da - 5/2 P/a = (b + c) (5/2 t^2/a - a/2) - 3/2 t^2 - a^2/2
+ *     dE/da = nu 3/8 a^(-5/2) (b c)^(-3/2) (Z / (b c) - 4),
+ *     Z = dP/da - 5/2 P/a = (b + c) (5/2 t^2/a - a/2) - 3/2 t^2 - a^2/2 = 5/2 z/a,
+ *     z = (b + c - 3/5 a) (t^2 - 1/5 a^2) - 8/25 a^3
  *
- * (a cubic in b + c alone has an operation less and loses all digits of points on a line),
+ * (a cubic in b + c alone loses all digits of points on a line, t^2 as a difference of squares),
  * so that the sum over the third points k of a pair (i, j),
  *
- *     G_ij = sum_k dE_ijk/da_ij = nu 3/8 a^(-5/2) sum_k q (v z - 4),   q = (r_ik r_jk)^-3,
+ *     G_ij = sum_k dE_ijk/da_ij = nu 15/16 a^(-7/2) (sum_k w z - 8/5 a sum_k q),
+ *     q = (r_ik r_jk)^-3,   w = (r_ik r_jk)^-5,
  *
- * is a product of two matrices of sides in another algebra: one accumulator for a pair, no scatter.
+ * is a product of two matrices of sides in another algebra: two sums for a pair, no scatter.
  * Forces and energy are sums over pairs. F_i = -2 sum_j G_ij (x_i - x_j); and since E is of degree
  * -9/2 in the squares, sum of a dE/da over the sides of a triangle is -9/2 E (Euler), which gives
  * E = -2/9 sum over pairs of a_ij G_ij.
@@ -46,9 +48,10 @@
 #define TRIPLES_INVERSE_ROOT(x) (1.0 / sqrt(x))
 #include "triples_fn_body.h"
 
-/** G_ij without nu, from the sum of its terms; in the unit of length of the sides. */
-TSL_FN double triples_slope(double inverse, double cube, double sum) {
-  return 0.375 * (inverse * cube) * sum;
+/** G_ij without nu, from a = r_ij^2, a^(-5/2), which is 0 of no side, and triples_sum of all k; in
+ *  the unit of length of the sides. */
+TSL_FN double triples_slope(double a, double fifth, double sum) {
+  return fifth > 0 ? 0.9375 * (fifth / a) * sum : 0;
 }
 
 /** Place of a triangle in counts, its sides in bins a, b, c in any order; bins^3 if one is -1. */

@@ -3,12 +3,12 @@
 
 #define R TRIPLES_REAL
 
-/** What a side gives to the triangles that it belongs to; inverse and cube are 0 where it is none:
+/** What a side gives to the triangles that it belongs to; cube and fifth are 0 where it is none:
  *  longer than the cut-off, or a point and itself. */
 typedef struct TRIPLES_(triples_side) {
-  R square;  /**< r^2 */
-  R inverse; /**< r^-2 */
-  R cube;    /**< r^-3 */
+  R square; /**< r^2 */
+  R cube;   /**< r^-3 */
+  R fifth;  /**< r^-5 */
 } TRIPLES_(triples_side);
 
 /** Difference of two coordinates; of the nearest image where both are within [0, box). box:
@@ -28,32 +28,36 @@ TSL_FN TRIPLES_(triples_side) TRIPLES_(triples_side_of)(R square, R cutoff2) {
   const int is = square > (R)0 && square <= cutoff2;
   const R y = TRIPLES_INVERSE_ROOT(is ? square : (R)1), y2 = y * y;
   side.square = square;
-  side.inverse = is ? y2 : (R)0;
   side.cube = is ? y2 * y : (R)0;
+  side.fifth = side.cube * y2;
   return side;
 }
 
-/** What a pair keeps while k runs, from its a = r_ij^2; of no side five_halves_by_a is 0. */
+/** What a pair keeps while k runs, from its a = r_ij^2: -3/5 a, -1/5 a^2, -8/25 a^3. */
 typedef struct TRIPLES_(triples_pair) {
-  R five_halves_by_a, minus_half_a, minus_half_a2;
+  R first, second, third;
 } TRIPLES_(triples_pair);
 
-TSL_FN TRIPLES_(triples_pair) TRIPLES_(triples_pair_of)(TRIPLES_(triples_side) ij) {
+TSL_FN TRIPLES_(triples_pair) TRIPLES_(triples_pair_of)(R a) {
   TRIPLES_(triples_pair) p;
-  p.five_halves_by_a = (R)2.5 * ij.inverse;
-  p.minus_half_a = (R)-0.5 * ij.square;
-  p.minus_half_a2 = (R)-0.5 * (ij.square * ij.square);
+  p.first = (R)-0.6 * a;
+  p.second = (R)-0.2 * (a * a);
+  p.third = (R)-0.32 * (a * (a * a));
   return p;
 }
 
-/** acc plus the term of the point k, see triples_fn.h. 10 operations. */
-TSL_FN R TRIPLES_(triples_term)(TRIPLES_(triples_pair) p, TRIPLES_(triples_side) ik,
-                                TRIPLES_(triples_side) jk, R acc) {
-  const R t = ik.square - jk.square, t2 = t * t, s = ik.square + jk.square;
-  const R slope = TRIPLES_FMA(p.five_halves_by_a, t2, p.minus_half_a);
-  const R z = TRIPLES_FMA(s, slope, TRIPLES_FMA((R)-1.5, t2, p.minus_half_a2));
-  const R v = ik.inverse * jk.inverse, q = ik.cube * jk.cube;
-  return TRIPLES_FMA(q, TRIPLES_FMA(v, z, (R)-4), acc);
+/** Add the term of the point k to a pair's sums of w z and of q, see triples_fn.h. 8 operations. */
+TSL_FN void TRIPLES_(triples_term)(TRIPLES_(triples_pair) p, TRIPLES_(triples_side) ik,
+                                   TRIPLES_(triples_side) jk, R *wz, R *q) {
+  const R t = ik.square - jk.square, s = ik.square + jk.square;
+  const R z = TRIPLES_FMA(s + p.first, TRIPLES_FMA(t, t, p.second), p.third);
+  *wz = TRIPLES_FMA(ik.fifth * jk.fifth, z, *wz);
+  *q = TRIPLES_FMA(ik.cube, jk.cube, *q);
+}
+
+/** sum of w z - 8/5 a q. */
+TSL_FN double TRIPLES_(triples_sum)(TRIPLES_(triples_pair) p, R wz, R q) {
+  return fma(8.0 / 3.0 * (double)p.first, (double)q, (double)wz);
 }
 
 /** Energy of one triangle without nu. */
@@ -61,8 +65,8 @@ TSL_FN R TRIPLES_(triples_energy)(TRIPLES_(triples_side) ij, TRIPLES_(triples_si
                                   TRIPLES_(triples_side) jk) {
   const R a = ij.square, b = ik.square, c = jk.square;
   const R p = ((a + b) - c) * ((a - b) + c) * ((b + c) - a);
-  const R v = ij.inverse * ik.inverse * jk.inverse, q = ij.cube * ik.cube * jk.cube;
-  return TRIPLES_FMA(q, (R)0.375 * (p * v), q);
+  const R q = ij.cube * ik.cube * jk.cube, w = ij.fifth * ik.fifth * jk.fifth;
+  return TRIPLES_FMA((R)0.375 * p, w, q);
 }
 
 /** Bin of a side: floor((r - lo) bins / (hi - lo)) for lo <= r < hi, else -1. */

@@ -234,7 +234,7 @@ done:
 /* What a run does: slopes of all pairs, forces and energy. */
 static tsl_err measure_forces(triples_bench *b, const tri_bench_options *o) {
   tsl_err err = TSL_OK;
-  enum { OPERATIONS = 10 }; /* of a term */
+  enum { OPERATIONS = 8 }; /* of a term */
   triples_gpu *const w = gpu_of(b);
   const double terms = 0.5 * (double)b->p.n * (double)(b->p.n - 1) * (double)b->p.n;
   tri_bench_time time = {};
@@ -287,7 +287,7 @@ static void print_help(void) {
        "  --block LIST  block sides B of 8 [8]\n"
        "  --repeat R    timed repetitions [5]\n"
        "  --csv FILE    also write the table as CSV\n"
-       "Share: of a map, tiles by blocks launched; of forces, their 10 operations for each pair "
+       "Share: of a map, tiles by blocks launched; of forces, their 8 operations for each pair "
        "and\n"
        "third point by what the card can do at its highest clock.");
 }

@@ -24,11 +24,14 @@ template <class R> struct triples_formulas;
     static __device__ __forceinline__ side side_of(R square, R cutoff2) {                        \
       return triples_side_of_##suffix(square, cutoff2);                                          \
     }                                                                                            \
-    static __device__ __forceinline__ pair pair_of(side s) {                                     \
-      return triples_pair_of_##suffix(s);                                                        \
+    static __device__ __forceinline__ pair pair_of(R square) {                                   \
+      return triples_pair_of_##suffix(square);                                                   \
     }                                                                                            \
-    static __device__ __forceinline__ R term(pair p, side ik, side jk, R acc) {                  \
-      return triples_term_##suffix(p, ik, jk, acc);                                              \
+    static __device__ __forceinline__ void term(pair p, side ik, side jk, R *wz, R *q) {         \
+      triples_term_##suffix(p, ik, jk, wz, q);                                                   \
+    }                                                                                            \
+    static __device__ __forceinline__ double sum(pair p, R wz, R q) {                            \
+      return triples_sum_##suffix(p, wz, q);                                                     \
     }                                                                                            \
     static __device__ __forceinline__ R energy(side ij, side ik, side jk) {                      \
       return triples_energy_##suffix(ij, ik, jk);                                                \

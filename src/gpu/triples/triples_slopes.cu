@@ -15,7 +15,7 @@ enum {
 
 /* What a block of threads shares: points 0..TILE-1 are the rows, the others the columns. */
 template <class R> struct shared_sides {
-  R square[THIRD][2 * TILE], inverse[THIRD][2 * TILE], cube[THIRD][2 * TILE];
+  R square[THIRD][2 * TILE], cube[THIRD][2 * TILE], fifth[THIRD][2 * TILE];
   R x[3][2 * TILE];
   double sums[PART * PART][THREADS];
 };
@@ -35,7 +35,7 @@ static __device__ __forceinline__ void fill(const triples_args<R> &args, shared_
     const R square = triples_square_between<R, OPEN>(args, third, point);
     const typename fn::side side =
         fn::side_of(square, k + m < args.n ? triples_cutoff2<R, OPEN>(args) : (R)-1);
-    s->square[m][c] = side.square, s->inverse[m][c] = side.inverse, s->cube[m][c] = side.cube;
+    s->square[m][c] = side.square, s->cube[m][c] = side.cube, s->fifth[m][c] = side.fifth;
   }
 }
 
@@ -53,21 +53,22 @@ template <class R> static __device__ __forceinline__ void load(const R *from, R 
 template <class R>
 static __device__ __forceinline__ void
 add_terms(const shared_sides<R> *s, int row, int column,
-          const typename triples_formulas<R>::pair (&pair)[PART][PART], R (&acc)[PART][PART]) {
+          const typename triples_formulas<R>::pair (&pair)[PART][PART], R (&wz)[PART][PART],
+          R (&q)[PART][PART]) {
   typedef triples_formulas<R> fn;
 #pragma unroll 4
   for (int m = 0; m < THIRD; m++) {
     R a[3][PART], b[3][PART];
     load(&s->square[m][row], a[0]), load(&s->square[m][TILE + column], b[0]);
-    load(&s->inverse[m][row], a[1]), load(&s->inverse[m][TILE + column], b[1]);
-    load(&s->cube[m][row], a[2]), load(&s->cube[m][TILE + column], b[2]);
+    load(&s->cube[m][row], a[1]), load(&s->cube[m][TILE + column], b[1]);
+    load(&s->fifth[m][row], a[2]), load(&s->fifth[m][TILE + column], b[2]);
 #pragma unroll
     for (int r = 0; r < PART; r++)
 #pragma unroll
       for (int c = 0; c < PART; c++) {
         const typename fn::side ik = {a[0][r], a[1][r], a[2][r]};
         const typename fn::side jk = {b[0][c], b[1][c], b[2][c]};
-        acc[r][c] = fn::term(pair[r][c], ik, jk, acc[r][c]);
+        fn::term(pair[r][c], ik, jk, &wz[r][c], &q[r][c]);
       }
   }
 }
@@ -92,7 +93,7 @@ static __global__ void __launch_bounds__(THREADS, sizeof(R) == 4 ? 2 : 1)
   const int t = (int)threadIdx.x, row = t / SIDE * PART, column = t % SIDE * PART;
   const int i0 = (first + (int)blockIdx.y) * TILE, j0 = (first + (int)blockIdx.x) * TILE;
   typename fn::pair pair[PART][PART];
-  R acc[PART][PART];
+  R wz[PART][PART], q[PART][PART];
   if (j0 < i0) return;
   for (int e = t; e < 3 * 2 * TILE; e += THREADS) {
     const int k = e / (2 * TILE), c = e % (2 * TILE);
@@ -102,27 +103,28 @@ static __global__ void __launch_bounds__(THREADS, sizeof(R) == 4 ? 2 : 1)
 #pragma unroll
   for (int p = 0; p < PART * PART; p++) {
     pair[p / PART][p % PART] =
-        fn::pair_of(side_of_pair(args, s, row + p / PART, column + p % PART));
-    acc[p / PART][p % PART] = (R)0;
+        fn::pair_of(side_of_pair(args, s, row + p / PART, column + p % PART).square);
+    wz[p / PART][p % PART] = q[p / PART][p % PART] = (R)0;
     s->sums[p][t] = 0;
   }
   for (int k = 0; k < args.n; k += THIRD) {
     fill<R, OPEN>(args, s, k);
     __syncthreads();
-    add_terms(s, row, column, pair, acc);
+    add_terms(s, row, column, pair, wz, q);
     __syncthreads();
     if ((k + THIRD) % TILE != 0 && k + THIRD < args.n) continue;
 #pragma unroll
     for (int p = 0; p < PART * PART; p++) {
-      s->sums[p][t] += (double)acc[p / PART][p % PART];
-      acc[p / PART][p % PART] = (R)0;
+      s->sums[p][t] +=
+          fn::sum(pair[p / PART][p % PART], wz[p / PART][p % PART], q[p / PART][p % PART]);
+      wz[p / PART][p % PART] = q[p / PART][p % PART] = (R)0;
     }
   }
 #pragma unroll
   for (int p = 0; p < PART * PART; p++) {
     const int i = i0 + row + p / PART, j = j0 + column + p % PART;
     const typename fn::side side = side_of_pair(args, s, row + p / PART, column + p % PART);
-    const double slope = triples_slope((double)side.inverse, (double)side.cube, s->sums[p][t]);
+    const double slope = triples_slope((double)side.square, (double)side.fifth, s->sums[p][t]);
     slopes[(int64_t)(i - first * TILE) * args.ld + j] = j > i && j < args.n ? slope : 0.0;
   }
 }
