@@ -5,8 +5,8 @@
  * Families have no devices. What they do with large matrices on the root they bring here in
  * regions:
  *
- *   enter(region) -> { product, add, inner, eigen: operands move to the device when they are first used,
- *   results stay there; fetch what the host wants } -> leave
+ *   enter(region) -> { product, add, inner, eigen: operands move to the device when they are
+ *   first used, results stay there; fetch what the host wants } -> leave
  *
  * Matrices are row-major, in the host's memory, named by the address of their first element; those
  * of a region must not overlap. The device's copy counts until leave. The host's memory holds a
@@ -48,7 +48,7 @@ typedef struct tsl_linalg_product {
 typedef struct tsl_linalg {
   /** Begin to make ready, beside the caller, what matrices of this order need on the device. */
   void (*warm)(int64_t order);
-  /** What the device is expected to take; infinity for matrices so small that it is not worth it. */
+  /** What the device is expected to take; infinity for matrices so small that it never pays. */
   double (*seconds)(const tsl_linalg_region *region);
   /** Begin a region where the device is the faster one and has the memory.
    *  @param[out] taken  false: the host's threads are to do it; leave is not called */

@@ -256,8 +256,8 @@ static tsl_err one_sum(int64_t n) {
     off = fmax(off, fmax(fabs(mine[k] - x), fabs(fresh[k] - 3 * x)));
     if (isnan(fresh[k])) off = INFINITY;
   }
-  CHECK(off <= 1e-15 * 8 && fabs(sum - truth) <= 1e-12 * (double)n, "sums of order %lld: %.2e, %.2e",
-        (long long)n, off, sum - truth);
+  CHECK(off <= 1e-15 * 8 && fabs(sum - truth) <= 1e-12 * (double)n,
+        "sums of order %lld: %.2e, %.2e", (long long)n, off, sum - truth);
 done:
   return err;
 }
@@ -308,7 +308,6 @@ static tsl_err test_purify(void) {
 done:
   return err;
 }
-
 
 static tsl_err held_copy(void) {
   enum { N = 300 };
@@ -504,9 +503,9 @@ static tsl_err test_times(void) {
          tsl_parallel_slots());
   for (int64_t n : orders) {
     const size_t nn = (size_t)(n * n);
-    step s = {n,          symmetric(n, 1), numbers(n, n, 2), symmetric(n, 3), matrix(nn),
-              matrix(nn), matrix(nn),      matrix(n),        symmetric(n, 4), matrix(nn),
-              matrix(nn), false};
+    step s = {
+        n,          symmetric(n, 1), numbers(n, n, 2), symmetric(n, 3), matrix(nn), matrix(nn),
+        matrix(nn), matrix(n),       symmetric(n, 4),  matrix(nn),      matrix(nn), false};
     s.small = s.fock;
     TSL_TRY(one_time("one product", one_product_alone, &s));
     TSL_TRY(one_time("one diagonalisation", one_eigen_alone, &s));
@@ -541,12 +540,9 @@ done:
 }
 
 int main(int argc, char **argv) {
-  static const named_test tests[] = {{"products", test_products},
-                                     {"eigen", test_eigen},
-                                     {"purify", test_purify},
-                                     {"held", test_held},
-                                     {"memory", test_memory},
-                                     {"times", test_times}};
+  static const named_test tests[] = {{"products", test_products}, {"eigen", test_eigen},
+                                     {"purify", test_purify},     {"held", test_held},
+                                     {"memory", test_memory},     {"times", test_times}};
   int n = 0, status = 0;
   if (cudaGetDeviceCount(&n) != cudaSuccess || n == 0) return printf("no card\n"), 77;
   const tsl_err err = open_card();

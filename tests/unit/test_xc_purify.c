@@ -15,8 +15,7 @@ static double *matrix_of(int64_t n, const double *values) {
   for (int64_t i = 0; i < n; i++)
     for (int64_t j = 0; j <= i; j++)
       vectors[i * n + j] = vectors[j * n + i] = random_unit(&seed) - 0.5;
-  assert_int_equal(
-      LAPACKE_dsyevd(LAPACK_COL_MAJOR, 'V', 'L', (int)n, vectors, (int)n, unused), 0);
+  assert_int_equal(LAPACKE_dsyevd(LAPACK_COL_MAJOR, 'V', 'L', (int)n, vectors, (int)n, unused), 0);
   for (int64_t k = 0; k < n; k++)
     for (int64_t i = 0; i < n; i++) scaled[k * n + i] = values[k] * vectors[k * n + i];
   good(xc_matrix_product(n, n, n, 1, vectors, true, scaled, false, a));
@@ -29,8 +28,7 @@ static double *matrix_of(int64_t n, const double *values) {
 static double *projector_of(int64_t n, int64_t filled, const double *a) {
   double *vectors = room(n, n), *values = room(n, 1), *p = room(n, n);
   memcpy(vectors, a, (size_t)(n * n) * sizeof *a);
-  assert_int_equal(
-      LAPACKE_dsyevd(LAPACK_COL_MAJOR, 'V', 'L', (int)n, vectors, (int)n, values), 0);
+  assert_int_equal(LAPACKE_dsyevd(LAPACK_COL_MAJOR, 'V', 'L', (int)n, vectors, (int)n, values), 0);
   for (int64_t k = 0; k < filled; k++)
     for (int64_t i = 0; i < n; i++)
       for (int64_t j = 0; j < n; j++) p[i * n + j] += vectors[k * n + i] * vectors[k * n + j];
@@ -69,7 +67,8 @@ static void compare(int64_t n, int64_t filled, const double *values, double gap)
   good(xc_purify(n, filled, a, work, mine, &found));
   if (!found) fail_msg("order %d, %d filled, gap %g: not found", (int)n, (int)filled, gap);
   is_projector(n, filled, mine);
-  const double off = distance(n * n, mine, truth), limit = 4e-15 * sqrt((double)n) * (1 + size / gap);
+  const double off = distance(n * n, mine, truth),
+               limit = 4e-15 * sqrt((double)n) * (1 + size / gap);
   if (!(off <= limit))
     fail_msg("order %d, %d filled, gap %g: off by %g, at most %g", (int)n, (int)filled, gap, off,
              limit);
@@ -182,7 +181,8 @@ static void not_finite(void **state) {
 static void rank_of(int64_t n, int64_t positive, double largest) {
   double values[100], *left = NULL;
   int64_t rank = -1;
-  for (int64_t k = 0; k < n; k++) values[k] = k < positive ? largest * (0.1 + random_unit(&seed)) : 0;
+  for (int64_t k = 0; k < n; k++)
+    values[k] = k < positive ? largest * (0.1 + random_unit(&seed)) : 0;
   double *a = matrix_of(n, values), *rows = room(n, n);
   left = room(n, n);
   memcpy(rows, a, (size_t)(n * n) * sizeof *a);

@@ -59,8 +59,7 @@ static const tsl_linalg *card_of(void) {
  * which a part goes by threads, one by the memory and one by the columns, however many threads; the
  * calls before a sum. */
 static double host_seconds(const tsl_linalg_region *r) {
-  static const double rate = 3e10, shared = 1.7e-10, memory = 3e-11, columns = 4e-8,
-                      call = 1e-6;
+  static const double rate = 3e10, shared = 1.7e-10, memory = 3e-11, columns = 4e-8, call = 1e-6;
   const double n = (double)r->order, threads = use.threads;
   return r->operations / (rate * threads) +
          (double)r->eigen * n * (n * (shared / threads + memory) + columns) +

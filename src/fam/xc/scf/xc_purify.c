@@ -1,4 +1,4 @@
-/* Bounds of the spectrum on the host, which has the matrix; all that follows where the region is. */
+/* Bounds of the spectrum on the host, which has the matrix; the rest where the region is. */
 #include "xc_purify.h"
 
 #include "xc_matrix.h"
@@ -7,8 +7,8 @@
 
 #include <math.h>
 
-/* Products that are usual for molecules, whose gap is about a thousandth of hi - lo, and those of the
- * new densities; steps after which there is no gap, or one below some 1e-9 of hi - lo. */
+/* Products that are usual for molecules, whose gap is about a thousandth of hi - lo, and those of
+ * the new densities; steps after which there is no gap, or one below some 1e-9 of hi - lo. */
 enum { USUAL = 56, MOST = 128 };
 
 bool xc_purify_pays(int64_t n) {

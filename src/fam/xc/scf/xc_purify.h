@@ -6,15 +6,15 @@
  *   X_0 = (hi - F) / (hi - lo),   [lo, hi] around the spectrum of F
  *   X_k+1 = X_k^2 or 2 X_k - X_k^2, whose trace is nearer to the number of electrons
  *
- * The eigenvectors are those of F; the eigenvalues, in [0, 1] from the first on, go to 1 for as many
- * of the lowest levels as there are electrons and to 0 for the others. tr(X - X^2) is how far they
- * are from that: each of the two steps squares the distance from one end and doubles that from the
- * other, so that one more of each suffices once it is below the root of the rounding. The number of
- * steps rises by about two for each halving of the gap over hi - lo.
+ * The eigenvectors are those of F; the eigenvalues, in [0, 1] from the first on, go to 1 for as
+ * many of the lowest levels as there are electrons and to 0 for the others. tr(X - X^2) is how far
+ * they are from that: each of the two steps squares the distance from one end and doubles that from
+ * the other, so that one more of each suffices once it is below the root of the rounding. The
+ * number of steps rises by about three for each halving of the gap over hi - lo.
  *
  * Source: A. M. N. Niklasson, Phys. Rev. B 66 (2002) 155115 (steps); S. Gershgorin, Izv. Akad. Nauk
- * SSSR 7 (1931) 749 (lo, hi); E. H. Rubensson, E. Rudberg, P. Salek, J. Math. Phys. 49 (2008) 032103
- * (rounding errors: some eps (hi - lo) / gap).
+ * SSSR 7 (1931) 749 (lo, hi); E. H. Rubensson, E. Rudberg, P. Salek, J. Math. Phys. 49 (2008)
+ * 032103 (rounding errors: some eps (hi - lo) / gap).
  */
 #pragma once
 
