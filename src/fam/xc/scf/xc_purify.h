@@ -13,8 +13,8 @@
  * number of steps rises by about three for each halving of the gap over hi - lo.
  *
  * Source: A. M. N. Niklasson, Phys. Rev. B 66 (2002) 155115 (steps); S. Gershgorin, Izv. Akad. Nauk
- * SSSR 7 (1931) 749 (lo, hi); E. H. Rubensson, E. Rudberg, P. Salek, J. Math. Phys. 49 (2008)
- * 032103 (rounding errors: some eps (hi - lo) / gap).
+ * SSSR 7 (1931) 749 (lo, hi); E. H. Rubensson, E. Rudberg, P. Salek, J. Chem. Phys. 128 (2008)
+ * 074106 (rounding errors: some eps (hi - lo) / gap).
  */
 #pragma once
 
