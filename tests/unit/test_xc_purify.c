@@ -187,7 +187,7 @@ static void rank_of(int64_t n, int64_t positive, double largest) {
   left = room(n, n);
   memcpy(rows, a, (size_t)(n * n) * sizeof *a);
   memcpy(left, a, (size_t)(n * n) * sizeof *a);
-  good(xc_matrix_halve(n, 1e-13, rows, &rank));
+  good(xc_matrix_factor_pivoted(n, 1e-13, rows, &rank));
   assert_int_equal(rank, positive);
   for (int64_t k = 0; k < rank; k++)
     for (int64_t i = 0; i < n; i++)
@@ -205,9 +205,9 @@ static void halves(void **state) {
       rank_of(n, positive, 1);
       rank_of(n, positive, 1e-40);
     }
-  good(xc_matrix_halve(2, 1e-13, mixed, &rank));
+  good(xc_matrix_factor_pivoted(2, 1e-13, mixed, &rank));
   assert_int_equal(rank, 0); /* what is left shows that this is not semidefinite */
-  assert_int_equal(xc_matrix_halve(2, 1e-13, nan, &rank), TSL_ERR_NUMERIC);
+  assert_int_equal(xc_matrix_factor_pivoted(2, 1e-13, nan, &rank), TSL_ERR_NUMERIC);
 }
 
 int main(void) {

@@ -19,13 +19,13 @@ static tsl_err orbitals_of(int64_t n, const double *density, double *work, doubl
   int64_t rank = 0;
   xc_matrix_copy(n * n, density, orbitals);
   xc_matrix_copy(n * n, density, work);
-  TSL_TRY(xc_matrix_halve(n, rounding, orbitals, &rank));
+  TSL_TRY(xc_matrix_factor_pivoted(n, rounding, orbitals, &rank));
   TSL_TRY(xc_matrix_outer(n, rank, -1, orbitals, 1, work));
   for (int64_t k = 0; k < n * n; k++) {
     most = fmax(most, fabs(density[k]));
-    left = fmax(left, fabs(work[k]));
+    if (!(fabs(work[k]) <= left)) left = fabs(work[k]); /* NaN stays */
   }
-  if (left > 1e3 * rounding * most)
+  if (!(left <= 1e3 * rounding * most))
     TSL_FAIL(TSL_ERR_NUMERIC,
              "a density has a negative occupation (%g beside elements of at most %g), of which "
              "exchange cannot be fitted",

@@ -13,7 +13,7 @@
 /* For matrices below LEAST launches alone take as long as the host. A system of SOLVED equations is
  * solved by the host in a millisecond, by the card in no less. At most a SHARE-th of the card's
  * memory is taken, as most of it is the worker's. */
-enum { LEAST = 256, SOLVED = 1024, SHARE = 8, WARMED = 256 };
+enum { LEAST = 256, SOLVED = 1024, SHARE = 8, WARMED = 256, BLOCK = 256 };
 
 static linalg own;
 static enum { COLD, WARMING, READY, FAILED } state = COLD;
@@ -135,6 +135,12 @@ done:
   return err;
 }
 
+static __global__ void add_kernel(int64_t n, double factor, const double *a, double keep,
+                                  double *c) {
+  const int64_t k = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+  if (k < n) c[k] = factor * a[k] + (keep != 0 ? keep * c[k] : 0);
+}
+
 static tsl_err add(int64_t n, double factor, const double *a, double keep, double *c) {
   tsl_err err = TSL_OK;
   linalg *l = &own;
@@ -142,8 +148,8 @@ static tsl_err add(int64_t n, double factor, const double *a, double keep, doubl
   TSL_TRY(linalg_read(l, n, a, &from));
   if (keep != 0) TSL_TRY(linalg_read(l, n, c, &to));
   TSL_TRY(linalg_write(l, n, c, &to));
-  TSL_BLAS_TRY(cublasDgeam_64(l->blas, CUBLAS_OP_N, CUBLAS_OP_N, n, 1, &factor, from, n, &keep, to,
-                              n, to, n));
+  TSL_LAUNCH(add_kernel, (unsigned)tsl_ceil_div(n, BLOCK), BLOCK, 0, l->stream, n, factor, from,
+             keep, to);
 done:
   return err;
 }

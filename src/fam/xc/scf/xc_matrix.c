@@ -314,7 +314,7 @@ static void unpivot(int64_t n, int64_t k, const lapack_int *pivots, double *row,
   memcpy(row, work, (size_t)n * sizeof *work);
 }
 
-tsl_err xc_matrix_halve(int64_t n, double part, double *a, int64_t *rank) {
+tsl_err xc_matrix_factor_pivoted(int64_t n, double part, double *a, int64_t *rank) {
   tsl_err err = TSL_OK;
   lapack_int *pivots = NULL, found = 0;
   double *work = NULL, most = 0;

@@ -88,7 +88,7 @@ tsl_err xc_matrix_eigen_lowest(int64_t n, int64_t k, double *a, double *values, 
  * @param[in,out] a  [n][n]; on return the first rank rows, those of the largest pivots first
  * @param[in] part   pivots up to this part of the largest element of the diagonal are left out
  */
-tsl_err xc_matrix_halve(int64_t n, double part, double *a, int64_t *rank);
+tsl_err xc_matrix_factor_pivoted(int64_t n, double part, double *a, int64_t *rank);
 
 /** out = matrix^power, [n][n]; what belongs to eigenvalues below the limit is left out. */
 tsl_err xc_matrix_power(int64_t n, const double *matrix, double power, double limit, double *out);
