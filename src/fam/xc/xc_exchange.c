@@ -26,10 +26,11 @@ static tsl_err orbitals_of(int64_t n, const double *density, double *work, doubl
     if (!(fabs(work[k]) <= left)) left = fabs(work[k]); /* NaN stays */
   }
   if (!(left <= 1e3 * rounding * most))
-    TSL_FAIL(TSL_ERR_NUMERIC,
-             "a density has a negative occupation (%g beside elements of at most %g), of which "
-             "exchange cannot be fitted",
-             -left, most);
+    TSL_FAIL(
+        TSL_ERR_NUMERIC,
+        "a density has a negative occupation: of elements of at most %g a sum of squares leaves "
+        "%g, so exchange cannot be fitted",
+        most, left);
   *occupied = (int32_t)rank;
 done:
   return err;
