@@ -15,9 +15,8 @@ static double share_of(const xc_params *p) {
 
 /* Orbitals of a spin, [rank][n]. */
 static const double *orbitals_of(const xc_batches *b, int s, int *rank) {
-  int64_t first = 0;
-  *rank = (int)xc_exchange_rank(b->problem, s, &first);
-  return xc_exchange_orbitals(b->problem, s) + first * b->p->n;
+  *rank = (int)xc_exchange_rank(b->problem, s);
+  return xc_exchange_orbitals(b->problem, s);
 }
 
 /* ---------------------------------------------------------------- integrals */
