@@ -100,6 +100,45 @@ const char dp_text_cuda_wave[] =
     "  if (bad != 0) atomicOr(a.bad, bad);\n"
     "}\n";
 
+/* With a depth: a thread a chunk of a cell's layers, which are in memory; a launch a step. */
+const char dp_text_cuda_layers[] =
+    "extern \"C\" __global__ void __launch_bounds__(128)\n"
+    "    tsl_dp_step(const dp_args args, const dp_step_launch a) {\n"
+    "  const i64 n = (i64)blockIdx.x * blockDim.x + threadIdx.x;\n"
+    "  const i64 c = n % DP_CHUNKS, l = a.first + n / DP_CHUNKS, s = a.step - DP_IN_TURN * c;\n"
+    "#if DP_SAME_ROW\n"
+    "  const i64 p = a.p0 + l, q = a.q0 + s - l;\n"
+    "#else\n"
+    "  const i64 p = a.p0 + s, q = a.q0 + l;\n"
+    "#endif\n"
+    "  if (p < a.p0 || p >= a.p1 || q < a.q0 || q >= a.q1) return;\n"
+    "  DP_LOAD(&args)\n"
+    "  const i64 st = a.stride;\n"
+    "  T *const t = (T *)a.table;\n"
+    "  DP_TTABLE\n"
+    "  E *const own = t[p * st + q].v;\n"
+    "  const i64 end = (c + 1) * DP_CHUNK < DP_LAYERS ? (c + 1) * DP_CHUNK : DP_LAYERS;\n"
+    "  const i64 low = q < dp_first_plain(p, a.q1) ? end : DP_MARGIN_K < end ? DP_MARGIN_K : end;\n"
+    "  int bad = 0;\n"
+    "  i64 k = c * DP_CHUNK;\n"
+    "  for (; k < low; k++) DP_LOW(DP_PASS, DP_TPASS, own, 1, k, p, q, &bad);\n"
+    "  for (; k < end; k++) dp_cell(DP_PASS, DP_TPASS, own, 1, k, p, q, &bad);\n"
+    "  if (bad != 0) atomicOr(a.bad, bad);\n"
+    "}\n"
+    "#if !DP_ENGINE_ROWS && !DP_ENGINE_TABLE\n"
+    "extern \"C\" __global__ void __launch_bounds__(256)\n"
+    "    tsl_dp_edge(const dp_args args, const dp_edge_launch a) {\n"
+    "  const i64 n = (i64)blockIdx.x * blockDim.x + threadIdx.x, cols = a.q1 - a.q0;\n"
+    "  if (n >= (a.p1 - a.p0) * cols) return;\n"
+    "  DP_LOAD(&args)\n"
+    "  E *const v = ((T *)a.out)[n].v;\n"
+    "  int bad = 0;\n"
+    "  for (i64 k = 0; k < DP_LAYERS; k++)\n"
+    "    dp_full(DP_PASS, v, v, v, v, 1, k, a.p0 + n / cols, a.q0 + n % cols, &bad);\n"
+    "  if (bad != 0) atomicOr(a.bad, bad);\n"
+    "}\n"
+    "#endif\n";
+
 /* A block a tile, its diagonals one after another; a launch a diagonal of tiles. */
 const char dp_text_cuda_tile[] =
     "extern \"C\" __global__ void __launch_bounds__(128)\n"

@@ -17,6 +17,7 @@ typedef enum dp_recur_kernel {
   DP_KERNEL_EDGE,
   DP_KERNEL_ROW,
   DP_KERNEL_TILE,
+  DP_KERNEL_STEP,
   DP_N_KERNELS
 } dp_recur_kernel;
 
@@ -88,9 +89,9 @@ struct dp_recur_card {
   bool trial;
 
   dp_recur_box goal;
-  tsl_gpu_buffer wanted_at; /**< i64 [n_wanted][3], folded row and column, table */
+  tsl_gpu_buffer wanted_at; /**< i64 [n_wanted][3], folded row and column, number of the value */
   tsl_gpu_buffer wanted;    /**< value [n_wanted] */
-  tsl_gpu_buffer bests;     /**< dp_engine_best of values [n_bests] */
+  tsl_gpu_buffer bests;     /**< dp_engine_best of values [n_bests]; q: column * layers + layer */
   int64_t n_bests;
   dp_recur_best taken;   /**< the best cell of a checkpoint */
   dp_recur_front front;  /**< for checkpoints */
@@ -127,6 +128,14 @@ tsl_err dp_recur_wave_edge_out(dp_recur_card *w, const tsl_unit *unit, void *byt
 /** Keep a copy of the edge of another worker's tile in pinned memory. */
 tsl_err dp_recur_wave_edge_in(dp_recur_card *w, const tsl_unit *unit, const void *bytes);
 
+/** With a depth: queue all steps of a box; table has the cells that it reads, and of a wavefront
+ *  no boundary is in the box. @param[out] table  cell (0, 0), which may lie before the memory */
+tsl_err dp_recur_layers_run(dp_recur_card *w, dp_recur_box box, void *table, int64_t stride,
+                            cudaStream_t stream);
+/** Reserve a buffer of as many rows as fit, least to most. @param[out] rows  how many */
+tsl_err dp_recur_reserve_rows(dp_recur_card *w, tsl_gpu_buffer *buffer, int64_t row, int64_t least,
+                              int64_t most, const char *what, int64_t *rows);
+
 /** ROWS, INTERVAL: reserve the window of rows, or the whole table; INTERVAL: make the streams.
  *  @return TSL_ERR_INPUT: the cells overflow; TSL_ERR_DEVICE_MEMORY, TSL_ERR_DEVICE */
 tsl_err dp_recur_rows_open(dp_recur_card *w);
@@ -158,7 +167,7 @@ tsl_err dp_recur_copy(dp_recur_card *w, void *to, const void *from, int64_t n);
 /** Queue a launch; 0 blocks: nothing. params: addresses of the arguments. */
 tsl_err dp_recur_start(dp_recur_card *w, dp_recur_kernel kernel, int64_t blocks, int threads,
                        cudaStream_t stream, void **params);
-/** dp_recur_start on the worker's stream with the arguments dp_args and launch. */
+/** dp_recur_start with the arguments dp_args and launch. */
 tsl_err dp_recur_run(dp_recur_card *w, dp_recur_kernel kernel, int64_t blocks, int threads,
                      cudaStream_t stream, void *launch);
 

@@ -3,16 +3,20 @@
  * A band is computed in pieces of rows. In a launch the edge's last column replaces the left one,
  * so each piece has a copy (side) of its rows of `left`, and what comes out is added to `right`.
  * Cells inside of a piece are seen only where they are stored (cells); else pieces end where a row
- * is wanted. */
+ * is wanted. With a depth cells are always stored, with the row above and the column to the left
+ * that they read. */
 #include "dp_recur_own.cuh"
 
 #include "dp_grid.cuh"
+#include "integers.h"
 
 #include <string.h>
 
+/* Of a piece whose cells are stored; with a depth, so that there are many in a step. */
+static const int64_t CELLS_BYTES = 128 << 20, LAYERS_BYTES = INT64_C(4) << 30;
+
 enum {
-  STOPS = 16,              /* rows wanted in a tile; where there are more, its cells are stored */
-  CELLS_BYTES = 128 << 20, /* of a piece whose cells are stored */
+  STOPS = 16, /* rows wanted in a tile; where there are more, its cells are stored */
   MOST_ROWS = 1 << 30
 };
 
@@ -28,6 +32,7 @@ struct band {
   dp_recur_box box;
   int64_t mp, mq;           /* cells before them are boundary */
   bool stored;              /* cells go to w->cells */
+  int64_t frame, stride;    /* rows and columns there before the piece; cells of a row */
   int64_t stops[STOPS + 1]; /* rows after which a piece ends */
   int n_stops;
   const tsl_unit *units;
@@ -39,6 +44,7 @@ struct band {
 
 tsl_err dp_recur_wave_open(dp_recur_card *w) {
   tsl_err err = TSL_OK;
+  if (w->code.layers > 0) w->code.best = 0; /* it is looked for among the stored cells */
   if (w->code.Q > INT32_MAX - 512)
     TSL_FAIL(TSL_ERR_INPUT, "a table of %lld columns is too wide for a card", (long long)w->code.Q);
   TSL_TRY(tsl_gpu_reserve(&w->card->memory, &w->line, w->code.Q * w->bytes + 1, "last row"));
@@ -155,6 +161,22 @@ static dp_recur_view column_view(const dp_recur_card *w, const tsl_gpu_buffer *e
   return dp_recur_view{dp_recur_at(w, edge, 1 + box.p0 - p0), 1, box};
 }
 
+/* Cell (p, q) of a piece from row a on, as it is stored. */
+static char *stored_at(const dp_recur_card *w, const band *t, int64_t a, int64_t p, int64_t q) {
+  return dp_recur_at(w, &w->cells, (p - a + t->frame) * t->stride + q - t->box.q0 + t->frame);
+}
+
+/* Cells of one column between places that are strides apart. */
+static tsl_err copy_column(dp_recur_card *w, void *to, int64_t to_stride, const void *from,
+                           int64_t from_stride, int64_t rows) {
+  tsl_err err = TSL_OK;
+  const size_t cell = (size_t)w->bytes;
+  TSL_CUDA_TRY(cudaMemcpy2DAsync(to, (size_t)to_stride * cell, from, (size_t)from_stride * cell,
+                                 cell, (size_t)rows, cudaMemcpyDeviceToDevice, w->card->stream));
+done:
+  return err;
+}
+
 /* Row 0, where it is boundary. */
 static tsl_err enter_top(dp_recur_card *w, const band *t) {
   tsl_err err = TSL_OK;
@@ -162,7 +184,7 @@ static tsl_err enter_top(dp_recur_card *w, const band *t) {
   char *const line = dp_recur_at(w, &w->line, row.q0);
   TSL_TRY(boundary(w, row, line));
   TSL_TRY(dp_recur_copy(w, dp_recur_at(w, &w->right, 1), dp_recur_at(w, &w->line, row.q1 - 1), 1));
-  if (t->stored) TSL_TRY(dp_recur_copy(w, w->cells.data, line, row.q1 - row.q0));
+  if (t->stored) TSL_TRY(dp_recur_copy(w, stored_at(w, t, 0, 0, row.q0), line, row.q1 - row.q0));
   if (w->code.best != 0) TSL_TRY(dp_recur_note_best(w, dp_recur_view{line, row.q1 - row.q0, row}));
 done:
   return err;
@@ -175,10 +197,7 @@ static tsl_err enter_side(dp_recur_card *w, const band *t, int64_t a, int64_t b)
   const dp_recur_view side = column_view(w, &w->left, t->box.p0, dp_recur_box{a, b, 0, 1});
   TSL_TRY(dp_recur_copy(w, w->line.data, dp_recur_at(w, &w->left, b - t->box.p0), 1));
   if (width == 1) TSL_TRY(dp_recur_copy(w, dp_recur_at(w, &w->right, from), side.cells, b - a));
-  if (t->stored)
-    TSL_CUDA_TRY(cudaMemcpy2DAsync(w->cells.data, (size_t)(width * w->bytes), side.cells,
-                                   (size_t)w->bytes, (size_t)w->bytes, (size_t)(b - a),
-                                   cudaMemcpyDeviceToDevice, w->card->stream));
+  if (t->stored) TSL_TRY(copy_column(w, stored_at(w, t, a, a, 0), t->stride, side.cells, 1, b - a));
   if (!t->stored || w->code.best != 0) TSL_TRY(dp_recur_note_best(w, side));
 done:
   return err;
@@ -232,17 +251,36 @@ done:
   return err;
 }
 
+/* The same with a depth, in memory; table: cell (p0, q0) of the box. */
+static tsl_err inner_layers(dp_recur_card *w, const band *t, dp_recur_box box, char *table) {
+  tsl_err err = TSL_OK;
+  const int64_t from = box.p0 - t->box.p0, rows = box.p1 - box.p0, columns = box.q1 - box.q0;
+  const int64_t row = t->stride * w->bytes;
+  char *const line = dp_recur_at(w, &w->line, box.q0), *const last = table + (rows - 1) * row;
+  TSL_TRY(dp_recur_copy(w, table - row, line, columns));
+  TSL_TRY(copy_column(w, table - row - w->bytes, t->stride, dp_recur_at(w, &w->left, from), 1,
+                      rows + 1));
+  TSL_TRY(dp_recur_layers_run(w, box, table - box.p0 * row - box.q0 * w->bytes, t->stride,
+                              w->card->stream));
+  TSL_TRY(copy_column(w, dp_recur_at(w, &w->right, from + 1), 1, table + (columns - 1) * w->bytes,
+                      t->stride, rows));
+  TSL_TRY(dp_recur_copy(w, line, last, columns));
+done:
+  return err;
+}
+
 /* Cells of rows a..b that are no boundary. */
 static tsl_err inner(dp_recur_card *w, const band *t, int64_t a, int64_t b) {
   tsl_err err = TSL_OK;
-  const int64_t p0 = t->box.p0, width = t->box.q1 - t->box.q0;
+  const int64_t p0 = t->box.p0;
   const dp_recur_box box = {a > t->mp ? a : t->mp, b, t->box.q0 > t->mq ? t->box.q0 : t->mq,
                             t->box.q1};
-  const int64_t at = (box.p0 - a) * width + box.q0 - t->box.q0, from = box.p0 - p0;
-  void *const table = t->stored ? dp_recur_at(w, &w->cells, at) : NULL;
+  const int64_t from = box.p0 - p0;
+  char *const table = t->stored ? stored_at(w, t, a, box.p0, box.q0) : NULL;
   if (dp_recur_empty(&box)) return TSL_OK;
+  if (w->code.layers > 0) return inner_layers(w, t, box, table);
   TSL_TRY(dp_recur_copy(w, w->side.data, dp_recur_at(w, &w->left, from), b - box.p0 + 1));
-  TSL_TRY(dp_recur_wave_launch(w, box, table, width));
+  TSL_TRY(dp_recur_wave_launch(w, box, table, t->stride));
   TSL_TRY(dp_recur_copy(w, dp_recur_at(w, &w->right, from + 1), dp_recur_at(w, &w->side, 1),
                         b - box.p0));
   TSL_TRY(dp_recur_copy(w, dp_recur_at(w, &w->line, box.q0), w->below.data, box.q1 - box.q0));
@@ -259,7 +297,8 @@ static tsl_err dp_recur_wave_look(dp_recur_card *w, const band *t, int64_t a, in
   const dp_recur_box row = {b - 1, b, all.q0, all.q1}, column = {a, b, all.q1 - 1, all.q1};
   const int64_t width = all.q1 - all.q0;
   const dp_recur_view line = {dp_recur_at(w, &w->line, all.q0), width, row};
-  const dp_recur_view seen = t->stored ? dp_recur_view{w->cells.data, width, all} : line;
+  const dp_recur_view seen =
+      t->stored ? dp_recur_view{stored_at(w, t, a, a, all.q0), t->stride, all} : line;
   TSL_TRY(dp_recur_note_wanted(w, seen));
   if (t->stored) TSL_TRY(dp_recur_note_table(w, seen, t->units, t->n, t->parts));
   if (w->code.best != 0) goto done;
@@ -282,13 +321,12 @@ done:
 /* Rows of a piece whose cells are stored; memory for them. */
 static tsl_err store_rows(dp_recur_card *w, const band *t, int64_t *rows) {
   tsl_err err = TSL_OK;
-  const int64_t row = (t->box.q1 - t->box.q0) * w->bytes, all = t->box.p1 - t->box.p0;
-  *rows = row < CELLS_BYTES ? CELLS_BYTES / row : 1;
-  if (*rows > all) *rows = all;
-  while ((err = tsl_gpu_reserve(&w->card->memory, &w->cells, *rows * row, "cells of a tile")) ==
-             TSL_ERR_DEVICE_MEMORY &&
-         *rows > 1)
-    *rows = (*rows + 1) / 2;
+  const int64_t row = t->stride * w->bytes, all = t->box.p1 - t->box.p0;
+  const int64_t budget = w->code.layers > 0 ? LAYERS_BYTES : CELLS_BYTES;
+  const int64_t most = tsl_min(tsl_max(budget / row, 1), all) + t->frame;
+  TSL_TRY(dp_recur_reserve_rows(w, &w->cells, row, 1 + t->frame, most, "cells of a tile", rows));
+  *rows -= t->frame;
+done:
   return err;
 }
 
@@ -316,9 +354,11 @@ static void plan_pieces(const dp_recur_card *w, band *t) {
     if (q >= t->box.q0 && q < t->box.q1) add_stop(t, p);
   }
   if (by_row) add_stop(t, w->goal.p0);
-  t->stored = w->table >= 0 || t->n_stops > STOPS ||
+  t->stored = w->code.layers > 0 || w->table >= 0 || t->n_stops > STOPS ||
               (by_column && w->goal.q0 >= t->mq && w->goal.q1 < t->box.q1);
   if (t->stored) t->n_stops = 0;
+  t->frame = w->code.layers > 0 ? 1 : 0;
+  t->stride = t->box.q1 - t->box.q0 + t->frame;
 }
 
 static tsl_err reserve(dp_recur_card *w, const band *t) {
@@ -327,6 +367,7 @@ static tsl_err reserve(dp_recur_card *w, const band *t) {
   const int64_t edge = (t->box.p1 - t->box.p0 + 1) * w->bytes;
   TSL_TRY(tsl_gpu_reserve(m, &w->left, edge, "left edge"));
   TSL_TRY(tsl_gpu_reserve(m, &w->right, edge, "right edge"));
+  if (w->code.layers > 0) goto done;
   TSL_TRY(tsl_gpu_reserve(m, &w->side, edge, "edge of a launch"));
   TSL_TRY(tsl_gpu_reserve(m, &w->below, (t->box.q1 - t->box.q0) * w->bytes, "row of a launch"));
 done:
