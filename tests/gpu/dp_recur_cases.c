@@ -218,7 +218,7 @@ done:
   return err;
 }
 
-static tsl_err make(const recipe *p, recur_case *c) {
+static tsl_err make(const recipe *p, bool filled, recur_case *c) {
   tsl_err err = TSL_OK;
   dp_equation *e = NULL;
   void *memory = NULL;
@@ -230,14 +230,14 @@ static tsl_err make(const recipe *p, recur_case *c) {
   e = memory;
   TSL_TRY(write_equation(p, e, data));
   TSL_TRY(finish(c, e, data, p->pattern));
-  TSL_TRY(fill(c));
+  if (filled) TSL_TRY(fill(c));
 done:
   tsl_free(e);
   return err;
 }
 
 tsl_err recur_case_make(int n, recur_case *c) {
-  return make(&recipes[n], c);
+  return make(&recipes[n], true, c);
 }
 
 bool recur_case_any_size(int n) {
@@ -252,7 +252,15 @@ tsl_err recur_case_sized(int n, int64_t rows, int64_t cols, recur_case *c) {
   recipe p = recipes[n];
   p.rows = rows;
   p.cols = cols;
-  return make(&p, c);
+  return make(&p, true, c);
+}
+
+tsl_err recur_case_long_rows(recur_case *c) {
+  int n = 0;
+  while (recipes[n].depth == 0) n++;
+  recipe p = recipes[n];
+  p.rows = 3, p.cols = 30000, p.depth = 40000;
+  return make(&p, false, c);
 }
 
 const char recur_lcs[] = "a[i-1] == b[j-1] ? M[i-1][j-1] + 1 : max(M[i-1][j], M[i][j-1])";

@@ -34,6 +34,9 @@ bool recur_case_any_large(int n);
 /** Case n with another size; with any_size. */
 tsl_err recur_case_sized(int n, int64_t rows, int64_t cols, recur_case *c);
 
+/** A case with a third index and rows of more than 2 GiB, without values. */
+tsl_err recur_case_long_rows(recur_case *c);
+
 /** Recurrences of two texts, to be timed. */
 extern const char recur_lcs[], recur_edit[];
 

@@ -451,6 +451,21 @@ static void check_text(const recur_case *c) {
   }
 }
 
+/* Rows that no card takes are refused before anything is compiled, with the key that makes them. */
+static void check_long_rows(void) {
+  recur_case c;
+  tsl_problem problem = {};
+  n_checks++;
+  if (recur_case_long_rows(&c) != TSL_OK || recur_problem_make(&c, false, &problem) != TSL_OK)
+    failed(c.what, tsl_err_message());
+  else if (dp_recur_prepare_gpu(&problem, &the_card, 1) != TSL_ERR_INPUT ||
+           strstr(tsl_err_message(), "a card takes rows of") == NULL ||
+           strstr(tsl_err_message(), "dp.table.depth") == NULL)
+    failed(c.what, "rows of more than 2 GiB are not refused");
+  tsl_problem_clear(&problem);
+  recur_case_clear(&c);
+}
+
 static void check_texts(void) {
   recur_case c;
   for (int n = 0; n < recur_n_cases(); n++) {
@@ -535,7 +550,7 @@ int main(int argc, char **argv) {
     printf("skipped: %s\n", why != NULL ? why : "no card");
     return 77;
   }
-  if (text) check_texts();
+  if (text) check_long_rows(), check_texts();
   if (strcmp(mode, "run") == 0) run_every();
   if (strcmp(mode, "large") == 0) run_large();
   if (strcmp(mode, "restart") == 0) run_restarts();

@@ -100,8 +100,16 @@ const char dp_text_cuda_wave[] =
     "  if (bad != 0) atomicOr(a.bad, bad);\n"
     "}\n";
 
-/* With a depth: a thread a chunk of a cell's layers, which are in memory; a launch a step. */
+/* With a depth: a thread a chunk of a cell's layers, which are in memory; a launch a step. What a
+ * thread writes it reads through `own` alone: reads of cells before need not wait for it. */
 const char dp_text_cuda_layers[] =
+    "DP_FN int dp_chunk(DP_TAKE, DP_TTAKE, E *DP_RESTRICT own, i64 k, const i64 low,\n"
+    "                   const i64 end, const i64 p, const i64 q) {\n"
+    "  int bad = 0;\n"
+    "  for (; k < low; k++) DP_LOW(DP_PASS, DP_TPASS, own, 1, k, p, q, &bad);\n"
+    "  for (; k < end; k++) dp_cell(DP_PASS, DP_TPASS, own, 1, k, p, q, &bad);\n"
+    "  return bad;\n"
+    "}\n"
     "extern \"C\" __global__ void __launch_bounds__(128)\n"
     "    tsl_dp_step(const dp_args args, const dp_step_launch a) {\n"
     "  const i64 n = (i64)blockIdx.x * blockDim.x + threadIdx.x;\n"
@@ -116,13 +124,10 @@ const char dp_text_cuda_layers[] =
     "  const i64 st = a.stride;\n"
     "  T *const t = (T *)a.table;\n"
     "  DP_TTABLE\n"
-    "  E *const own = t[p * st + q].v;\n"
     "  const i64 end = (c + 1) * DP_CHUNK < DP_LAYERS ? (c + 1) * DP_CHUNK : DP_LAYERS;\n"
     "  const i64 low = q < dp_first_plain(p, a.q1) ? end : DP_MARGIN_K < end ? DP_MARGIN_K : end;\n"
-    "  int bad = 0;\n"
-    "  i64 k = c * DP_CHUNK;\n"
-    "  for (; k < low; k++) DP_LOW(DP_PASS, DP_TPASS, own, 1, k, p, q, &bad);\n"
-    "  for (; k < end; k++) dp_cell(DP_PASS, DP_TPASS, own, 1, k, p, q, &bad);\n"
+    "  const int bad =\n"
+    "      dp_chunk(DP_PASS, DP_TPASS, t[p * st + q].v, c * DP_CHUNK, low, end, p, q);\n"
     "  if (bad != 0) atomicOr(a.bad, bad);\n"
     "}\n"
     "#if !DP_ENGINE_ROWS && !DP_ENGINE_TABLE\n"
