@@ -252,6 +252,30 @@ static float run_wave(card_case *k, bool few, bool keep_table, int64_t *best_p, 
   return ms / 1000;
 }
 
+/** Cells of the table to the skewed place of a wavefront's launch (dp_emit.h) or from there. */
+static void move_cells(card_case *k, const dp_step_launch *a, bool out) {
+  const dp_code *code = &k->c->code;
+  const int64_t values = code->values, stride = a->stride;
+  const size_t step = k->bytes / (size_t)values, all = (size_t)(code->P * code->Q) * k->bytes;
+  const size_t room = (size_t)(stride * (stride + a->q1 - a->q0)) * k->bytes;
+  std::vector<char> table(all), skewed(room);
+  CUDA(cudaDeviceSynchronize());
+  CUDA(cudaMemcpy(table.data(), k->table, all, cudaMemcpyDefault));
+  if (out) CUDA(cudaMemcpy(skewed.data(), a->table, room, cudaMemcpyDefault));
+  for (int64_t p = a->p0 > 0 ? a->p0 - 1 : 0; p < a->p1; p++)
+    for (int64_t q = a->q0 > 0 ? a->q0 - 1 : 0; q < a->q1; q++)
+      for (int64_t n = 0; n < values; n++) {
+        const int64_t r = p - a->p0 + 1, diagonal = r + q - a->q0 + 1;
+        char *const there = &skewed[(size_t)((diagonal * values + n) * stride + r) * step];
+        char *const plain = &table[(size_t)((p * code->Q + q) * values + n) * step];
+        memcpy(out ? plain : there, out ? there : plain, step);
+      }
+  if (out)
+    CUDA(cudaMemcpy(k->table, table.data(), all, cudaMemcpyDefault));
+  else
+    CUDA(cudaMemcpy(a->table, skewed.data(), room, cudaMemcpyDefault));
+}
+
 /** With a depth: the boundary of a wavefront, then all steps of the rest. */
 static void run_layers(card_case *k) {
   const dp_code *code = &k->c->code;
@@ -264,13 +288,19 @@ static void run_layers(card_case *k) {
   if (mq > 0 && code->P > mp)
     CUDA(cudaMemcpy2D(k->at(mp, 0), (size_t)code->Q * k->bytes, side, k->bytes, k->bytes,
                       (size_t)(code->P - mp), cudaMemcpyDefault));
-  dp_step_launch a = {k->table, code->Q, mp, code->P, mq, code->Q, 0, 0, k->bad};
+  dp_step_launch a = {k->table, code->Q, mp, code->P, mq, code->Q, k->bad, 0, 0, 0};
   if (a.p0 >= a.p1 || a.q0 >= a.q1) return;
+  if (wave) {
+    a.stride = a.p1 - a.p0 + 1;
+    a.table = k->put(NULL, (size_t)(a.stride * (a.stride + a.q1 - a.q0)) * k->bytes);
+    move_cells(k, &a, false);
+  }
   for (; a.step < dp_code_steps(code, &a); a.step++) {
     const int64_t threads = dp_code_step_threads(code, &a);
     void *params[] = {&k->args, &a};
     k->launch("tsl_dp_step", ceil_div(threads, 128), 128, params);
   }
+  if (wave) move_cells(k, &a, true);
 }
 
 static float run_wave_any(card_case *k, bool few, bool keep_table, int64_t *p, int64_t *q) {

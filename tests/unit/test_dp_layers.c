@@ -94,14 +94,40 @@ static void *function(const layers *c, const char *name) {
   return address;
 }
 
-static void run_box(layers *c, int64_t p0, int64_t p1, int64_t q0, int64_t q1) {
+static void run_steps(layers *c, dp_step_launch a) {
   step_fn *const launch = (step_fn *)function(c, "launch_step");
-  dp_step_launch a = {c->table, c->code.Q, p0, p1, q0, q1, 0, 0, &c->bad};
-  if (p0 >= p1 || q0 >= q1) return;
   for (; a.step < dp_code_steps(&c->code, &a); a.step++) {
     const int64_t threads = dp_code_step_threads(&c->code, &a);
     launch(&c->args, &a, threads, BLOCK, c->back);
   }
+}
+
+/** Cells of rows p0 - 1 .. p1 - 1, columns q0 - 1 .. q1 - 1 to the skewed place or from there. */
+static void move_cells(layers *c, const dp_step_launch *a, bool out) {
+  const size_t step = c->bytes / (size_t)c->code.values;
+  for (int64_t p = a->p0 > 0 ? a->p0 - 1 : 0; p < a->p1; p++)
+    for (int64_t q = a->q0 > 0 ? a->q0 - 1 : 0; q < a->q1; q++)
+      for (int64_t n = 0; n < c->code.values; n++) {
+        const int64_t r = p - a->p0 + 1, diagonal = r + q - a->q0 + 1;
+        char *const skewed =
+            (char *)a->table + (size_t)((diagonal * c->code.values + n) * a->stride + r) * step;
+        char *const plain = c->table + (size_t)(p * c->code.Q + q) * c->bytes + (size_t)n * step;
+        memcpy(out ? plain : skewed, out ? skewed : plain, step);
+      }
+}
+
+static void run_box(layers *c, int64_t p0, int64_t p1, int64_t q0, int64_t q1) {
+  dp_step_launch a = {c->table, c->code.Q, p0, p1, q0, q1, &c->bad, 0, 0, 0};
+  if (p0 >= p1 || q0 >= q1) return;
+  if (c->code.engine == DP_WAVEFRONT) {
+    a.stride = p1 - p0 + 1;
+    a.table = calloc((size_t)(a.stride * (p1 - p0 + q1 - q0 + 1)), c->bytes);
+    move_cells(c, &a, false);
+  }
+  run_steps(c, a);
+  if (c->code.engine != DP_WAVEFRONT) return;
+  move_cells(c, &a, true);
+  free(a.table);
 }
 
 static void run_edge(layers *c, int64_t p0, int64_t p1, int64_t q0, int64_t q1) {

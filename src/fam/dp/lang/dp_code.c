@@ -189,13 +189,13 @@ int64_t dp_code_steps(const dp_code *c, const dp_step_launch *a) {
 }
 
 int64_t dp_code_step_threads(const dp_code *c, dp_step_launch *a) {
-  int64_t lines = a->q1 - a->q0;
   a->first = 0;
+  a->lines = a->q1 - a->q0;
   if (c->same_row != 0) { /* rows that have begun and not ended */
     a->first = tsl_max(0, a->step - steps_of_cell(c) - steps_of_row(c, a));
-    lines = tsl_min(a->step, a->p1 - a->p0 - 1) - a->first + 1;
+    a->lines = tsl_min(a->step, a->p1 - a->p0 - 1) - a->first + 1;
   }
-  return lines * dp_code_chunks(c);
+  return a->lines * dp_code_chunks(c);
 }
 
 static void choose_engine(const dp_recurrence *r, const dp_references *refs, dp_code *c,
@@ -205,6 +205,7 @@ static void choose_engine(const dp_recurrence *r, const dp_references *refs, dp_
   find_layers(refs, c);
   if (is_wave(r, c, refs, b)) {
     c->engine = DP_WAVEFRONT;
+    c->same_row = 1; /* diagonals, whatever is read */
     c->best = r->equation.goal == DP_GOAL_ALL;
     c->lanes = lanes_of(c);
   } else if (c->fold.rows_only != 0 ||

@@ -142,18 +142,22 @@ typedef DP_EDGE_LAUNCH_STRUCT dp_edge_launch;
 typedef DP_TILE_LAUNCH_STRUCT dp_tile_launch;
 
 /** With a depth, tsl_dp_step and of a wavefront tsl_dp_edge are all kernels. tsl_dp_step: one step
- *  of cells p0..p1, q0..q1 (WAVEFRONT: beyond the margins), of which table has all that they read;
- *  table: cell (0, 0). A thread computes chunk c of a cell, which in step s is
+ *  of cells p0..p1, q0..q1 (WAVEFRONT: beyond the margins), of which table has all that they read.
+ *  table: cell (0, 0), rows stride apart; of a wavefront all is skewed: value n of cell (p, q) is
+ *  value ((r + c) * values + n) * stride + r of it, r = p - p0 + 1 < stride, c = q - q0 + 1.
+ *  A thread computes chunk c of a cell, which in step s is
  *    same_row      row p0 + l, column q0 + s - l - turn * c
  *    else          row p0 + s - turn * c, column q0 + l
  *  where turn is 1 with in_turn, else 0: all that it reads was computed in the steps before.
- *  Thread n has c = n % dp_code_chunks, l = first + n / dp_code_chunks; those whose row or column
- *  is outside do nothing. Blocks of at most 128. */
-#define DP_STEP_LAUNCH_STRUCT                      \
-  struct dp_step_launch {                          \
-    void *table;                                   \
-    long long stride, p0, p1, q0, q1, step, first; \
-    int *bad;                                      \
+ *  Thread n has c = n % dp_code_chunks, l = first + n / dp_code_chunks, of a wavefront l = first +
+ *  n % lines, c = n / lines; those whose row or column is outside do nothing. Blocks of at most
+ *  128. */
+#define DP_STEP_LAUNCH_STRUCT         \
+  struct dp_step_launch {             \
+    void *table;                      \
+    long long stride, p0, p1, q0, q1; \
+    int *bad;                         \
+    long long step, first, lines;     \
   }
 typedef DP_STEP_LAUNCH_STRUCT dp_step_launch;
 
@@ -218,7 +222,7 @@ tsl_err dp_code_plan(const dp_recurrence *recurrence, dp_pattern pattern, dp_cod
 /** How many steps tsl_dp_step has for the cells of a launch. */
 int64_t dp_code_steps(const dp_code *code, const dp_step_launch *cells);
 
-/** Threads of step a->step, among which are all of its chunks; sets a->first. */
+/** Threads of step a->step, among which are all of its chunks; sets a->first and a->lines. */
 int64_t dp_code_step_threads(const dp_code *code, dp_step_launch *a);
 
 /** Folded (p, q) of cell (i, j), and back. */

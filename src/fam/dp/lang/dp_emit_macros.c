@@ -179,9 +179,7 @@ static void put_access(const dp_emitter *e, lang_text *out) {
   if (c->engine == DP_WAVEFRONT) {
     const char *type = c->layers > 0 ? "E *" : "T ";
     lang_put(out, "#define DP_TTAKE const %sup, const %sleft, const %sdiag\n", type, type, type);
-    lang_put(out, "#define DP_TPASS up, left, diag\n#define DP_TTABLE const E *const up = "
-                  "t[(p - 1) * st + q].v, *const left = t[p * st + q - 1].v, *const diag = "
-                  "t[(p - 1) * st + q - 1].v;\n");
+    lang_put(out, "#define DP_TPASS up, left, diag\n");
   } else if (c->engine == DP_ROWS && c->depth > 0) {
     lang_put(out, "#define DP_TTAKE const T *r0");
     for (int d = 1; d <= c->depth; d++) lang_put(out, ", const T *r%d", d);

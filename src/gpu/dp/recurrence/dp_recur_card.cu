@@ -133,7 +133,7 @@ void dp_recur_card_close(dp_recur_card **worker) {
   dp_recur_card *w = *worker;
   tsl_gpu_buffer *all[] = {&w->bad,   &w->wanted_at, &w->wanted, &w->bests, &w->turned,
                            &w->line,  &w->below,     &w->left,   &w->right, &w->side,
-                           &w->cells, &w->finished,  &w->window};
+                           &w->cells, &w->finished,  &w->window, &w->skewed};
   (void)cudaStreamSynchronize(w->card->stream);
   if (w->code.engine == DP_WAVEFRONT)
     dp_recur_wave_close(w);

@@ -63,18 +63,12 @@ static __global__ void wanted_kernel(const U *cells, int64_t stride, int values,
   wanted[n] = cells[((p - box.p0) * stride + q - box.q0) * values + at[3 * n + 2]];
 }
 
-/* F is called with an unsigned number of as many bytes as a value. */
-template <class F> static tsl_err by_bytes(const dp_recur_card *w, F call) {
-  if (w->step == 2) return call((uint16_t)0);
-  return w->step == 4 ? call((uint32_t)0) : call((uint64_t)0);
-}
-
 tsl_err dp_recur_note_wanted(dp_recur_card *w, dp_recur_view view) {
   const dp_recur_box box = view.box;
   if (dp_recur_empty(&box)) return TSL_OK;
   const int64_t first = dp_recur_wanted_from(w->recur, box.p0, box.q0);
   const int64_t last = dp_recur_wanted_from(w->recur, box.p1 - 1, box.q1);
-  return by_bytes(w, [=](auto zero) {
+  return dp_recur_by_bytes(w, [=](auto zero) {
     typedef decltype(zero) U;
     tsl_err err = TSL_OK;
     TSL_LAUNCH((wanted_kernel<U>), dim3((unsigned)tsl_ceil_div(last - first, 256)), 256, 0,
@@ -231,7 +225,7 @@ static __global__ void turn_kernel(const U *cells, int64_t stride, int values, d
 
 /* The view, which fits the buffer, into the buffer. */
 static tsl_err turn(dp_recur_card *w, dp_recur_view view, user_box to) {
-  return by_bytes(w, [=](auto zero) {
+  return dp_recur_by_bytes(w, [=](auto zero) {
     typedef decltype(zero) U;
     tsl_err err = TSL_OK;
     const dim3 grid((unsigned)tsl_ceil_div((to.j1 - to.j0) * w->code.values, 128),

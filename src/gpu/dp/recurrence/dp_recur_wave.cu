@@ -3,8 +3,8 @@
  * A band is computed in pieces of rows. In a launch the edge's last column replaces the left one,
  * so each piece has a copy (side) of its rows of `left`, and what comes out is added to `right`.
  * Cells inside of a piece are seen only where they are stored (cells); else pieces end where a row
- * is wanted. With a depth cells are always stored, with the row above and the column to the left
- * that they read. */
+ * is wanted. With a depth a launch's cells are in memory (dp_recur_layers.cu), and those that are
+ * seen are copied from there. */
 #include "dp_recur_own.cuh"
 
 #include "dp_grid.cuh"
@@ -12,8 +12,8 @@
 
 #include <string.h>
 
-/* Of a piece whose cells are stored; with a depth, so that there are many in a step. */
-static const int64_t CELLS_BYTES = 128 << 20, LAYERS_BYTES = INT64_C(4) << 30;
+/* Of a piece: cells that are stored, also with a depth. */
+static const int64_t CELLS_BYTES = 128 << 20, LAYERS_BYTES = INT64_C(2) << 30;
 
 enum {
   STOPS = 16, /* rows wanted in a tile; where there are more, its cells are stored */
@@ -32,7 +32,6 @@ struct band {
   dp_recur_box box;
   int64_t mp, mq;           /* cells before them are boundary */
   bool stored;              /* cells go to w->cells */
-  int64_t frame, stride;    /* rows and columns there before the piece; cells of a row */
   int64_t stops[STOPS + 1]; /* rows after which a piece ends */
   int n_stops;
   const tsl_unit *units;
@@ -161,22 +160,6 @@ static dp_recur_view column_view(const dp_recur_card *w, const tsl_gpu_buffer *e
   return dp_recur_view{dp_recur_at(w, edge, 1 + box.p0 - p0), 1, box};
 }
 
-/* Cell (p, q) of a piece from row a on, as it is stored. */
-static char *stored_at(const dp_recur_card *w, const band *t, int64_t a, int64_t p, int64_t q) {
-  return dp_recur_at(w, &w->cells, (p - a + t->frame) * t->stride + q - t->box.q0 + t->frame);
-}
-
-/* Cells of one column between places that are strides apart. */
-static tsl_err copy_column(dp_recur_card *w, void *to, int64_t to_stride, const void *from,
-                           int64_t from_stride, int64_t rows) {
-  tsl_err err = TSL_OK;
-  const size_t cell = (size_t)w->bytes;
-  TSL_CUDA_TRY(cudaMemcpy2DAsync(to, (size_t)to_stride * cell, from, (size_t)from_stride * cell,
-                                 cell, (size_t)rows, cudaMemcpyDeviceToDevice, w->card->stream));
-done:
-  return err;
-}
-
 /* Row 0, where it is boundary. */
 static tsl_err enter_top(dp_recur_card *w, const band *t) {
   tsl_err err = TSL_OK;
@@ -184,7 +167,7 @@ static tsl_err enter_top(dp_recur_card *w, const band *t) {
   char *const line = dp_recur_at(w, &w->line, row.q0);
   TSL_TRY(boundary(w, row, line));
   TSL_TRY(dp_recur_copy(w, dp_recur_at(w, &w->right, 1), dp_recur_at(w, &w->line, row.q1 - 1), 1));
-  if (t->stored) TSL_TRY(dp_recur_copy(w, stored_at(w, t, 0, 0, row.q0), line, row.q1 - row.q0));
+  if (t->stored) TSL_TRY(dp_recur_copy(w, w->cells.data, line, row.q1 - row.q0));
   if (w->code.best != 0) TSL_TRY(dp_recur_note_best(w, dp_recur_view{line, row.q1 - row.q0, row}));
 done:
   return err;
@@ -197,7 +180,10 @@ static tsl_err enter_side(dp_recur_card *w, const band *t, int64_t a, int64_t b)
   const dp_recur_view side = column_view(w, &w->left, t->box.p0, dp_recur_box{a, b, 0, 1});
   TSL_TRY(dp_recur_copy(w, w->line.data, dp_recur_at(w, &w->left, b - t->box.p0), 1));
   if (width == 1) TSL_TRY(dp_recur_copy(w, dp_recur_at(w, &w->right, from), side.cells, b - a));
-  if (t->stored) TSL_TRY(copy_column(w, stored_at(w, t, a, a, 0), t->stride, side.cells, 1, b - a));
+  if (t->stored)
+    TSL_CUDA_TRY(cudaMemcpy2DAsync(w->cells.data, (size_t)(width * w->bytes), side.cells,
+                                   (size_t)w->bytes, (size_t)w->bytes, (size_t)(b - a),
+                                   cudaMemcpyDeviceToDevice, w->card->stream));
   if (!t->stored || w->code.best != 0) TSL_TRY(dp_recur_note_best(w, side));
 done:
   return err;
@@ -251,20 +237,21 @@ done:
   return err;
 }
 
-/* The same with a depth, in memory; table: cell (p0, q0) of the box. */
-static tsl_err inner_layers(dp_recur_card *w, const band *t, dp_recur_box box, char *table) {
+/* The same with a depth. @param[in] from  entry of `left` for the row above the box */
+static tsl_err inner_layers(dp_recur_card *w, dp_recur_box box, int64_t from, void *table,
+                            int64_t stride) {
   tsl_err err = TSL_OK;
-  const int64_t from = box.p0 - t->box.p0, rows = box.p1 - box.p0, columns = box.q1 - box.q0;
-  const int64_t row = t->stride * w->bytes;
-  char *const line = dp_recur_at(w, &w->line, box.q0), *const last = table + (rows - 1) * row;
-  TSL_TRY(dp_recur_copy(w, table - row, line, columns));
-  TSL_TRY(copy_column(w, table - row - w->bytes, t->stride, dp_recur_at(w, &w->left, from), 1,
-                      rows + 1));
-  TSL_TRY(dp_recur_layers_run(w, box, table - box.p0 * row - box.q0 * w->bytes, t->stride,
-                              w->card->stream));
-  TSL_TRY(copy_column(w, dp_recur_at(w, &w->right, from + 1), 1, table + (columns - 1) * w->bytes,
-                      t->stride, rows));
-  TSL_TRY(dp_recur_copy(w, line, last, columns));
+  const int64_t rows = box.p1 - box.p0, columns = box.q1 - box.q0;
+  void *const line = dp_recur_at(w, &w->line, box.q0), *const left = dp_recur_at(w, &w->left, from);
+  void *const right = dp_recur_at(w, &w->right, from + 1);
+  TSL_TRY(dp_recur_skewed_put(w, rows, dp_recur_box{0, 1, 1, columns + 1}, line));
+  TSL_TRY(dp_recur_skewed_put(w, rows, dp_recur_box{0, rows + 1, 0, 1}, left));
+  TSL_TRY(dp_recur_layers_run(w, box, w->skewed.data, rows + 1, w->card->stream));
+  TSL_TRY(dp_recur_skewed_get(w, rows, dp_recur_box{1, rows + 1, columns, columns + 1}, right, 1));
+  TSL_TRY(
+      dp_recur_skewed_get(w, rows, dp_recur_box{rows, rows + 1, 1, columns + 1}, line, columns));
+  if (table != NULL)
+    TSL_TRY(dp_recur_skewed_get(w, rows, dp_recur_box{1, rows + 1, 1, columns + 1}, table, stride));
 done:
   return err;
 }
@@ -272,15 +259,15 @@ done:
 /* Cells of rows a..b that are no boundary. */
 static tsl_err inner(dp_recur_card *w, const band *t, int64_t a, int64_t b) {
   tsl_err err = TSL_OK;
-  const int64_t p0 = t->box.p0;
+  const int64_t p0 = t->box.p0, width = t->box.q1 - t->box.q0;
   const dp_recur_box box = {a > t->mp ? a : t->mp, b, t->box.q0 > t->mq ? t->box.q0 : t->mq,
                             t->box.q1};
-  const int64_t from = box.p0 - p0;
-  char *const table = t->stored ? stored_at(w, t, a, box.p0, box.q0) : NULL;
+  const int64_t at = (box.p0 - a) * width + box.q0 - t->box.q0, from = box.p0 - p0;
+  void *const table = t->stored ? dp_recur_at(w, &w->cells, at) : NULL;
   if (dp_recur_empty(&box)) return TSL_OK;
-  if (w->code.layers > 0) return inner_layers(w, t, box, table);
+  if (w->code.layers > 0) return inner_layers(w, box, from, table, width);
   TSL_TRY(dp_recur_copy(w, w->side.data, dp_recur_at(w, &w->left, from), b - box.p0 + 1));
-  TSL_TRY(dp_recur_wave_launch(w, box, table, t->stride));
+  TSL_TRY(dp_recur_wave_launch(w, box, table, width));
   TSL_TRY(dp_recur_copy(w, dp_recur_at(w, &w->right, from + 1), dp_recur_at(w, &w->side, 1),
                         b - box.p0));
   TSL_TRY(dp_recur_copy(w, dp_recur_at(w, &w->line, box.q0), w->below.data, box.q1 - box.q0));
@@ -297,8 +284,7 @@ static tsl_err dp_recur_wave_look(dp_recur_card *w, const band *t, int64_t a, in
   const dp_recur_box row = {b - 1, b, all.q0, all.q1}, column = {a, b, all.q1 - 1, all.q1};
   const int64_t width = all.q1 - all.q0;
   const dp_recur_view line = {dp_recur_at(w, &w->line, all.q0), width, row};
-  const dp_recur_view seen =
-      t->stored ? dp_recur_view{stored_at(w, t, a, a, all.q0), t->stride, all} : line;
+  const dp_recur_view seen = t->stored ? dp_recur_view{w->cells.data, width, all} : line;
   TSL_TRY(dp_recur_note_wanted(w, seen));
   if (t->stored) TSL_TRY(dp_recur_note_table(w, seen, t->units, t->n, t->parts));
   if (w->code.best != 0) goto done;
@@ -321,11 +307,10 @@ done:
 /* Rows of a piece whose cells are stored; memory for them. */
 static tsl_err store_rows(dp_recur_card *w, const band *t, int64_t *rows) {
   tsl_err err = TSL_OK;
-  const int64_t row = t->stride * w->bytes, all = t->box.p1 - t->box.p0;
+  const int64_t row = (t->box.q1 - t->box.q0) * w->bytes, all = t->box.p1 - t->box.p0;
   const int64_t budget = w->code.layers > 0 ? LAYERS_BYTES : CELLS_BYTES;
-  const int64_t most = tsl_min(tsl_max(budget / row, 1), all) + t->frame;
-  TSL_TRY(dp_recur_reserve_rows(w, &w->cells, row, 1 + t->frame, most, "cells of a tile", rows));
-  *rows -= t->frame;
+  const int64_t most = tsl_min(tsl_min(tsl_max(budget / row, 1), all), *rows);
+  TSL_TRY(dp_recur_reserve_rows(w, &w->cells, row, 1, most, "cells of a tile", rows));
 done:
   return err;
 }
@@ -354,11 +339,9 @@ static void plan_pieces(const dp_recur_card *w, band *t) {
     if (q >= t->box.q0 && q < t->box.q1) add_stop(t, p);
   }
   if (by_row) add_stop(t, w->goal.p0);
-  t->stored = w->code.layers > 0 || w->table >= 0 || t->n_stops > STOPS ||
+  t->stored = w->table >= 0 || (all && w->code.best == 0) || t->n_stops > STOPS ||
               (by_column && w->goal.q0 >= t->mq && w->goal.q1 < t->box.q1);
   if (t->stored) t->n_stops = 0;
-  t->frame = w->code.layers > 0 ? 1 : 0;
-  t->stride = t->box.q1 - t->box.q0 + t->frame;
 }
 
 static tsl_err reserve(dp_recur_card *w, const band *t) {
@@ -397,6 +380,8 @@ tsl_err dp_recur_wave_tiles(dp_recur_card *w, const tsl_unit *units, int64_t n, 
   if (dp_recur_empty(&t.box)) return TSL_OK;
   plan_pieces(w, &t);
   TSL_TRY(reserve(w, &t));
+  if (w->code.layers > 0)
+    TSL_TRY(dp_recur_skewed_reserve(w, t.box.p1 - t.box.p0, t.box.q1 - t.box.q0, &step));
   if (t.stored) TSL_TRY(store_rows(w, &t, &step));
   TSL_TRY(enter_left(w, &t));
   TSL_TRY(dp_recur_copy(w, w->right.data, dp_recur_at(w, &w->line, t.box.q1 - 1), 1));
