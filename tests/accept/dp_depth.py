@@ -41,7 +41,9 @@ def from_deck(name, **texts):
     return text
 
 
-ALL = ((1, []), (2, []), (3, []), (1, ["--interpret"]))
+SOCKETS = tuple((n, ["--set", "run.device=cpu"]) for n in (1, 2, 3))
+CARDS = suite.cards()
+ALL = SOCKETS + ((1, ["--interpret", "--set", "run.device=cpu"]),) + CARDS
 
 
 def words(rng, least, most):
@@ -88,13 +90,13 @@ def lcs_case(seed):
         check(all(a[i - 1] == b[j - 1] == c[k - 1] for i, j, k in matches) and len(letters) == best, f"the path has {letters}")
 
 
-def lcs_table_case(ranks):
+def lcs_table_case(ranks, args):
     a, b, c = words(random.Random(7), 150, 170)
     c = c[:33]
     truth = lcs_by_planes(a, b, c)
     deck = from_deck("three_sequences", a=a, b=b, c=c).replace("mode: recover", "mode: table")
-    goal, table = goal_of(deck, ranks, field="table")
-    check(goal == truth[-1, -1, -1] and np.array_equal(table, truth), f"the table differs on {ranks} ranks")
+    goal, table = goal_of(deck, ranks, args, "table")
+    check(goal == truth[-1, -1, -1] and np.array_equal(table, truth), f"the table differs on {ranks} ranks {args}")
 
 
 def align_by_recursion(a, b, c, gap):
@@ -180,12 +182,15 @@ def local_case(seed):
 def local_table_case():
     """mode: table, of a size that several strips and blocks share; equally good cells: the first counts."""
     a, b, c = ["".join(np.random.default_rng(n).choice(list("AC"), 23 * n)) for n in (9, 17, 1)]
-    goal, table = goal_of({**(deck := local_deck(a, b, c, "all")), "dp": {**deck["dp"], "mode": "table"}}, 3, field="table")
-    plain, path = goal_of(deck, 2, field="path")
-    best = np.argwhere(table == table.max())[0]
-    check(goal == plain == table.max() and path[0][[0, 1, 3]].tolist() == best.tolist(), f"{goal} {plain} {path[0]} {best}")
-    small = local_by_cube(a[:20], b[:20], c[:20])
-    check(np.array_equal(table[:21, :21, :21], small), "the table differs")
+    small, first = local_by_cube(a[:20], b[:20], c[:20]), None
+    for ranks, args in SOCKETS + CARDS:
+        goal, table = goal_of({**(deck := local_deck(a, b, c, "all")), "dp": {**deck["dp"], "mode": "table"}}, ranks, args, "table")
+        plain, path = goal_of(deck, ranks, args, "path")
+        best = np.argwhere(table == table.max())[0]
+        check(goal == plain == table.max() and path[0][[0, 1, 3]].tolist() == best.tolist(), f"{goal} {plain} {path[0]} {best}")
+        check(np.array_equal(table[:21, :21, :21], small), "the table differs")
+        first = table.tobytes() if first is None else first
+        check(table.tobytes() == first, f"the table differs from that of one socket: {ranks} ranks {args}")
 
 
 # ------------------------------------------------------- intervals and selections
@@ -293,9 +298,9 @@ def large_depth_case():
                     [("i == 0 || j == 0", "0")], pattern=pattern)
         steps = (39, 7)
         at = lambda i, k: i * (k + 1) if pattern == "NOSE" else i
-        for ranks in (1, 3):
-            goal, want = goal_of(deck, ranks), at(steps[0], 2999) + at(steps[0], 0) + at(steps[1], 1234)
-            check(goal == want, f"{pattern}: {goal}, not {want}; {ranks} ranks")
+        for ranks, args in SOCKETS[::2] + CARDS:
+            goal, want = goal_of(deck, ranks, args), at(steps[0], 2999) + at(steps[0], 0) + at(steps[1], 1234)
+            check(goal == want, f"{pattern}: {goal}, not {want}; {ranks} ranks {args}")
 
 
 # --------------------------------------------------------------------- bad input
@@ -334,6 +339,9 @@ def refused_case():
            table={**table, "rows": 300, "cols": 300, "depth": 30}, cell="max(M[i-1][j][k], M[i][j-1][k])")
     refuse("rows and columns of cells are needed: 447.0 GiB of host memory", table={**table, "rows": 30000, "cols": 30000, "depth": 1000000}, goal="M[29999][29999][3]",
            cell="max(M[i-1][j][k], M[i][j-1][k])")
+    for _, args in CARDS[:1]:
+        refuse("a card takes rows of 2.0 GiB", "30000 cells of 156.2 KiB", "dp.table.depth", args=args, goal="M[2][29999][3]",
+               table={**table, "rows": 3, "cols": 30000, "depth": 40000})
     # an error while it is filled names the layer
     deck = json.dumps(made({**table, "type": "i16"}, "M[i-1][j][k] * 8 + 100 * k", "M[4][5][3]", edge, pattern="RUD"))
     for args in ([], ["--interpret"]):
@@ -347,8 +355,8 @@ for seed in range(3 if suite.fast else 12):
     suite.case(f"local alignment {seed}", local_case, seed)
     suite.case(f"parse {seed}", parse_case, seed)
     suite.case(f"few items {seed}", sack_case, seed)
-for ranks in (1, 2, 3):
-    suite.case(f"table of three sequences on {ranks} ranks", lcs_table_case, ranks)
+for ranks, args in SOCKETS + CARDS:
+    suite.case(f"table of three sequences on {ranks} ranks, {args[-1]}", lcs_table_case, ranks, args)
 suite.case("local alignment, table", local_table_case)
 suite.case("parse of the deck", parse_known_case)
 suite.case("durations", duration_case)

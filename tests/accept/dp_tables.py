@@ -19,6 +19,7 @@ except ImportError:  # the built-in problem, which has its own tests, is left
     parasail = None
 
 suite = harness.Suite(__doc__, jobs=3)
+CARDS = suite.cards()
 DECKS = pathlib.Path(__file__).resolve().parents[2] / "inputs/dp"
 
 
@@ -341,17 +342,17 @@ def random_case(kind, seed, deep):
     for goal, best, first in goals:
         made = deck(table, tables, goal, data=data)
         bytes_ = set()
-        for ranks, args in ((1, []), (1, ["--interpret"]), (2, []), (3, ["--interpret"]), (5, [])):
+        for ranks, args in ((1, []), (1, ["--interpret"]), (2, []), (3, ["--interpret"]), (5, []), *CARDS):
             got, cells_ = run(made, ranks, args)
             check(got == best, f"{goal}: {got}, not {best}; {ranks} ranks {args}\n{json.dumps(made)}")
             check(np.array_equal(cells_, truth), f"the table differs; {ranks} ranks {args}\n{json.dumps(made)}")
             bytes_.add(cells_.tobytes())
         check(len(bytes_) == 1, "not the same bytes")
         made["dp"]["mode"] = "value"
-        for ranks in (1, 3):
-            check(run(made, ranks, field=None)[0] == best, f"mode value, {ranks} ranks\n{json.dumps(made)}")
+        for ranks, args in ((1, []), (3, []), *CARDS):
+            check(run(made, ranks, args, None)[0] == best, f"mode value, {ranks} ranks {args}\n{json.dumps(made)}")
         made["dp"]["mode"] = "recover"
-        paths = [run(made, ranks, args, "path")[1] for ranks, args in ((1, []), (3, []), (1, ["--interpret"]))]
+        paths = [run(made, ranks, args, "path")[1] for ranks, args in ((1, []), (3, []), (1, ["--interpret"]), *CARDS)]
         check(len({p.tobytes() for p in paths}) == 1, "not the same solution")
         check(first is None or paths[0][0].tolist() == first, f"{goal}: ends in {paths[0][0]}, not {first}\n{json.dumps(made)}")
 

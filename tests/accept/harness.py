@@ -303,6 +303,11 @@ class Suite:
             check(nodes == min(ranks, self.n_hosts), f"on {nodes} hosts")
         return file
 
+    def cards(self):
+        """(ranks, arguments) of a card alone and beside sockets; empty where there is no card."""
+        mixes = ("gpu", "gpu,cpu", "cpu,gpu,cpu") if " gpu0 " in self.run(["devices"]).out else ()
+        return tuple((mix.count(",") + 1, ["--set", f"run.device={mix}"]) for mix in mixes)
+
     def case(self, name, body, *args, **more):
         """Run body and print its verdict."""
         if not self.mine() or self.only not in name:

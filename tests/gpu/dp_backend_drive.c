@@ -100,7 +100,7 @@ static int64_t region_bytes(const run *r, const tsl_unit *unit, int field) {
   int64_t lo[3], hi[3];
   const tsl_problem *problem = &r->made->problem;
   problem->family->region(problem, unit, field, lo, hi);
-  return (hi[0] - lo[0]) * (hi[1] - lo[1]) *
+  return (hi[0] - lo[0]) * (hi[1] - lo[1]) * (hi[2] - lo[2]) *
          (int64_t)tsl_type_bytes((tsl_type)problem->fields[field].type);
 }
 
@@ -109,8 +109,8 @@ static void gather(const run *r, const tsl_unit *unit, int field, const char *sl
   int64_t lo[3], hi[3];
   const tsl_problem *problem = &r->made->problem;
   const tsl_field *to = &problem->fields[field];
-  const int64_t each = (int64_t)tsl_type_bytes((tsl_type)to->type);
   problem->family->region(problem, unit, field, lo, hi);
+  const int64_t each = (hi[2] - lo[2]) * (int64_t)tsl_type_bytes((tsl_type)to->type);
   for (int64_t i = lo[0]; i < hi[0]; i++)
     memcpy((char *)to->data + (i * to->shape[1] + lo[1]) * each,
            slab + (i - lo[0]) * (hi[1] - lo[1]) * each, (size_t)((hi[1] - lo[1]) * each));

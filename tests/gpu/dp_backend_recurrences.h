@@ -6,6 +6,9 @@
 
 #define TABLE_OF(type, rows, cols, cells) \
   "  table: {type: " type ", rows: " rows ", cols: " cols ", cells: " cells "}\n"
+#define DEEP(type, rows, cols, depth, cells)                                                      \
+  "  table: {type: " type ", rows: " rows ", cols: " cols ", depth: " depth ", cells: " cells "}" \
+  "\n"
 #define FRAME "  boundary: [{where: \"i == 0 || j == 0\", value: \"(i * 3 + j) % 7\"}]\n"
 #define DATA "  data:\n    - {name: w, type: int, values: [3, 1, 4, 2, 5, 9, 2]}\n"
 
@@ -47,8 +50,37 @@ static const char *const recurrences[] = {
     "  boundary: [{where: \"i == j\", value: \"w[i % 7]\"}]\n"
     "  cell: \"max(M[i+1][j], M[i][j-1]) + (w[i % 7] == w[j % 7] ? 1 : 0)\"\n"
     "  goal: max over all\n",
+    DEEP("i16", "131", "207", "37", "all") DATA
+    "  boundary: [{where: \"i == 0 || j == 0 || k == 0\", value: \"0\"}]\n"
+    "  cell: \"w[i % 7] == w[j % 7] && w[j % 7] == w[k % 7] ? M[i-1][j-1][k-1] + 1\n"
+    "         : max(M[i-1][j][k], M[i][j-1][k], M[i][j][k-1])\"\n"
+    "  goal: max over all\n",
+    DEEP("f64", "71", "190", "20", "all") DATA
+    "  pattern: NESO\n"
+    "  boundary: [{where: \"i == 0 || j == cols(M)-1\", value: \"k * 0.5\"}]\n"
+    "  cell: \"M[i-1][j][min(k + 1, 19)] * 0.5 + M[i][j+1][k] * 0.25 + w[k % 7]\"\n"
+    "  goal: min over last row\n",
+    DEEP("i32", "77", "300", "9", "all") DATA
+    "  boundary: [{where: \"i == 0 || k == 0\", value: \"0\"}]\n"
+    "  cell: \"j < w[i % 7] ? M[i-1][j][k] : max(M[i-1][j][k], M[i-1][j - w[i % 7]][k-1] + i)\"\n"
+    "  goal: \"M[76][299][8] + M[3][4][5]\"\n",
+    DEEP("i64", "70", "70", "6", "upper") DATA
+    "  boundary: [{where: \"i == j\", value: \"w[(i + k) % 7]\"}]\n"
+    "  cell: \"max(s = i .. j-1 : M[i][s][(k + 1) % 6] + M[s+1][j][(k * 5 + 2) % 6]) % 10007\"\n"
+    "  goal: max over all\n",
+    DEEP("i64", "83", "150", "21", "all") DATA
+    "  tables:\n"
+    "    - name: A\n"
+    "      boundary: [{where: \"i == 0 || j == 0\", value: \"i + k\"}]\n"
+    "      cell: \"max(A[i-1][j][k], B[i][j-1][k]) + w[k % 7]\"\n"
+    "    - name: B\n"
+    "      boundary: [{where: \"i == 0 || j == 0\", value: \"j - k\"}]\n"
+    "      cell: \"min(A[i][j][k], B[i-1][j-1][k]) + (k > 0 ? A[i][j][k-1] - B[i][j][k-1] : i) % "
+    "7\"\n"
+    "  goal: \"A[82][149][20] - B[40][77][3]\"\n",
 };
 
 #undef TABLE_OF
+#undef DEEP
 #undef FRAME
 #undef DATA

@@ -14,6 +14,7 @@ typedef struct recipe {
   lang_cells cells;
   int64_t rows, cols;
   const char *where, *value, *cell, *goal;
+  int64_t depth; /* 0: no third index */
 } recipe;
 
 #define FRAME "i == 0 || j == 0"
@@ -21,64 +22,100 @@ typedef struct recipe {
 
 static const recipe recipes[] = {
     {true, DP_NOSE, TSL_I32, LANG_CELLS_ALL, 524, 1033, FRAME, "0",
-     "w[i % 7] == w[j % 7] ? M[i-1][j-1] + 1 : max(M[i-1][j], M[i][j-1])", "max over all"},
+     "w[i % 7] == w[j % 7] ? M[i-1][j-1] + 1 : max(M[i-1][j], M[i][j-1])", "max over all", 0},
     {true, DP_NOSE, TSL_I32, LANG_CELLS_ALL, 2, 3, FRAME, "i + j", "M[i-1][j] + M[i][j-1] * 2",
-     CORNER},
+     CORNER, 0},
     {true, DP_NOSE, TSL_I16, LANG_CELLS_ALL, 301, 257, FRAME, "0",
      "max(0, M[i-1][j-1] + (w[i % 7] == w[j % 7] ? 3 : -2), M[i-1][j] - 1, M[i][j-1] - 1)",
-     "max over all"},
+     "max over all", 0},
     {true, DP_SENO, TSL_I64, LANG_CELLS_ALL, 211, 307, "i == rows(M)-1 || j == cols(M)-1", "i - j",
-     "(M[i+1][j] * 3 + M[i][j+1] + i * j) % 1000003", "min over all"},
+     "(M[i+1][j] * 3 + M[i][j+1] + i * j) % 1000003", "min over all", 0},
     {true, DP_SONE, TSL_F32, LANG_CELLS_ALL, 129, 70, "i == rows(M)-1 || j == 0", "i * 0.5 + j",
-     "min(M[i+1][j-1], M[i+1][j], M[i][j-1]) + abs(g[i % 3] - j) / 3", CORNER},
+     "min(M[i+1][j-1], M[i+1][j], M[i][j-1]) + abs(g[i % 3] - j) / 3", CORNER, 0},
     {true, DP_NESO, TSL_F64, LANG_CELLS_ALL, 97, 131, "i == 0 || j == cols(M)-1", "1",
-     "M[i-1][j] * 0.5 + M[i][j+1] * 0.25 + g[(i + j) % 3]", "max over all"},
-    {false, DP_NOSE, TSL_I64, LANG_CELLS_ALL, 90, 90, FRAME, "1", "M[i-1][j] + M[i][j-1]", CORNER},
-    {false, DP_NOSE, TSL_I32, LANG_CELLS_ALL, 40, 40, FRAME, "1", "M[i-1][j] + 7 / (j - n)",
-     CORNER},
+     "M[i-1][j] * 0.5 + M[i][j+1] * 0.25 + g[(i + j) % 3]", "max over all", 0},
+    {false, DP_NOSE, TSL_I64, LANG_CELLS_ALL, 90, 90, FRAME, "1", "M[i-1][j] + M[i][j-1]", CORNER,
+     0},
+    {false, DP_NOSE, TSL_I32, LANG_CELLS_ALL, 40, 40, FRAME, "1", "M[i-1][j] + 7 / (j - n)", CORNER,
+     0},
     {true, DP_RUD, TSL_I32, LANG_CELLS_ALL, 77, 1001, "i == 0", "0",
-     "j < w[i % 7] ? M[i-1][j] : max(M[i-1][j], M[i-1][j-w[i % 7]] + i)", CORNER},
+     "j < w[i % 7] ? M[i-1][j] : max(M[i-1][j], M[i-1][j-w[i % 7]] + i)", CORNER, 0},
     {false, DP_RDU, TSL_I64, LANG_CELLS_ALL, 40, 300, "i >= rows(M) - 3", "j",
-     "M[i+3][j] + M[i+1][min(j + 1, cols(M) - 1)] % 17", CORNER},
+     "M[i+3][j] + M[i+1][min(j + 1, cols(M) - 1)] % 17", CORNER, 0},
     /* how far above a row is read is known only then: never on its own row */
     {false, DP_RUD, TSL_I32, LANG_CELLS_ALL, 256, 8, "(i >> j & 1) == 0 || i == 1 << j", "i % 97",
      "min(k = 0 .. 7 : k != j && (i >> k & 1) == 1 ? M[i ^ 1 << j][k] + w[(j + 3 * k) % 7] : 999)",
-     "min over last row"},
+     "min over last row", 0},
     {true, DP_CLR, TSL_F64, LANG_CELLS_ALL, 65, 50, "j == 0", "i",
-     "max(k = 0 .. rows(M) - 1 : M[k][j-1] - (k - i) * (k - i) * 0.125)", CORNER},
+     "max(k = 0 .. rows(M) - 1 : M[k][j-1] - (k - i) * (k - i) * 0.125)", CORNER, 0},
     {true, DP_CRL, TSL_I32, LANG_CELLS_ALL, 3, 60, "j == cols(M) - 1", "i",
-     "min(k = j + 1 .. cols(M) - 1 : M[i][k] + w[(k - j) % 7]) + 1", CORNER},
+     "min(k = j + 1 .. cols(M) - 1 : M[i][k] + w[(k - j) % 7]) + 1", CORNER, 0},
     {true, DP_NOSE, TSL_I32, LANG_CELLS_ALL, 30, 400, "i == 0", "0",
-     "j < w[i % 7] ? M[i-1][j] : max(M[i-1][j], M[i][j-w[i % 7]] + i)", CORNER},
+     "j < w[i % 7] ? M[i-1][j] : max(M[i-1][j], M[i][j-w[i % 7]] + i)", CORNER, 0},
     {false, DP_SONE, TSL_I64, LANG_CELLS_UPPER, 97, 97, "i == j", "0",
-     "min(k = i .. j-1 : M[i][k] + M[k+1][j] + w[i % 7] * w[k % 7] * w[j % 7])", CORNER},
+     "min(k = i .. j-1 : M[i][k] + M[k+1][j] + w[i % 7] * w[k % 7] * w[j % 7])", CORNER, 0},
     {false, DP_NESO, TSL_I32, LANG_CELLS_UPPER, 53, 53, "i == 0 && j == cols(M) - 1", "5",
-     "max(i > 0 ? M[i-1][j] - 1 : -9, j + 1 < cols(M) ? M[i][j+1] - w[j % 7] : -9)", "M[9][9]"},
+     "max(i > 0 ? M[i-1][j] - 1 : -9, j + 1 < cols(M) ? M[i][j+1] - w[j % 7] : -9)", "M[9][9]", 0},
     /* goals away from the last cell, and over rows and columns */
     {false, DP_NOSE, TSL_I32, LANG_CELLS_ALL, 120, 310, FRAME, "i * j % 5",
      "max(M[i-1][j-1] + w[(i + j) % 7], M[i-1][j] - 1, M[i][j-1] - 2)",
-     "M[9][9] + M[9][200] * 2 - M[77][0] + M[0][5] + M[118][309]"},
+     "M[9][9] + M[9][200] * 2 - M[77][0] + M[0][5] + M[118][309]", 0},
     {true, DP_NOSE, TSL_I64, LANG_CELLS_ALL, 130, 211, FRAME, "i + j",
      "min(M[i-1][j-1], M[i-1][j] + 1, M[i][j-1] + w[j % 7]) + (i * j) % 3",
-     "sum(k = 0 .. rows(M) - 1 : M[k][cols(M)-1] - M[k][cols(M) / 2])"},
+     "sum(k = 0 .. rows(M) - 1 : M[k][cols(M)-1] - M[k][cols(M) / 2])", 0},
     {true, DP_NOSE, TSL_F64, LANG_CELLS_ALL, 150, 97, FRAME, "g[(i + j) % 3]",
-     "max(M[i-1][j-1] + g[(i * j) % 3], M[i-1][j] * 0.5, M[i][j-1] - 0.25)", "max over last row"},
+     "max(M[i-1][j-1] + g[(i * j) % 3], M[i-1][j] * 0.5, M[i][j-1] - 0.25)", "max over last row",
+     0},
     {true, DP_SENO, TSL_I32, LANG_CELLS_ALL, 111, 203, "i == rows(M)-1 || j == cols(M)-1",
-     "(i * 7 + j * 3) % 11", "(M[i+1][j] + M[i][j+1] + i) % 1009", "min over last row"},
+     "(i * 7 + j * 3) % 11", "(M[i+1][j] + M[i][j+1] + i) % 1009", "min over last row", 0},
     {true, DP_SENO, TSL_I16, LANG_CELLS_ALL, 140, 90, "i == rows(M)-1 || j == cols(M)-1",
-     "(i + j) % 13", "(M[i+1][j] + M[i+1][j+1]) % 97", "max over last column"},
+     "(i + j) % 13", "(M[i+1][j] + M[i+1][j+1]) % 97", "max over last column", 0},
     {true, DP_NESO, TSL_F32, LANG_CELLS_ALL, 71, 133, "i == 0", "(i + j) % 5",
-     "M[i-1][j] * 0.75 + g[(i + 2 * j) % 3]", "max over last column"},
+     "M[i-1][j] * 0.75 + g[(i + 2 * j) % 3]", "max over last column", 0},
     {true, DP_NESO, TSL_I32, LANG_CELLS_ALL, 133, 71, "j == cols(M) - 1", "(i * i) % 17",
-     "(M[i][j+1] * 5 + i) % 101", "min over all"},
+     "(M[i][j+1] * 5 + i) % 101", "min over all", 0},
     {true, DP_RUD, TSL_I32, LANG_CELLS_ALL, 83, 140, "i < 2", "(i * 3 + j) % 7",
-     "(M[i-2][cols(M) - 1 - j] + M[i-1][j / 2] + j) % 103", "max over all"},
+     "(M[i-2][cols(M) - 1 - j] + M[i-1][j / 2] + j) % 103", "max over all", 0},
     {true, DP_CRL, TSL_I64, LANG_CELLS_ALL, 61, 50, "j == cols(M) - 1", "(i * 5) % 9",
-     "(M[rows(M) - 1 - i][j+1] * 3 + i + j) % 1009", "min over last row"},
+     "(M[rows(M) - 1 - i][j+1] * 3 + i + j) % 1009", "min over last row", 0},
     {true, DP_CLR, TSL_F32, LANG_CELLS_ALL, 90, 40, "j == 0", "i * 0.25",
-     "M[(i * 7) % rows(M)][j-1] * 0.5 + g[(i + j) % 3]", "max over last column"},
+     "M[(i * 7) % rows(M)][j-1] * 0.5 + g[(i + j) % 3]", "max over last column", 0},
     {false, DP_SONE, TSL_I32, LANG_CELLS_UPPER, 150, 150, "i == j", "w[i % 7]",
-     "max(M[i+1][j], M[i][j-1]) + (w[i % 7] == w[j % 7] ? 1 : 0)", "max over all"},
+     "max(M[i+1][j], M[i][j-1]) + (w[i % 7] == w[j % 7] ? 1 : 0)", "max over all", 0},
+    /* a third index: layers each alone, in turn by chunks, and of whole cells, in every engine */
+    {true, DP_NOSE, TSL_I16, LANG_CELLS_ALL, 61, 93, FRAME " || k == 0", "0",
+     "w[i % 7] == w[j % 7] && w[j % 7] == w[k % 7] ? M[i-1][j-1][k-1] + 1"
+     " : max(M[i-1][j][k], M[i][j-1][k], M[i][j][k-1])",
+     "max over all", 40},
+    {true, DP_NOSE, TSL_I32, LANG_CELLS_ALL, 83, 45, FRAME " || k == 0", "i + j * k",
+     "min(M[i-1][j-1][k-1] + w[k % 7], M[i-1][j][k], M[i][j-1][k], M[i][j][k-1]) + 1",
+     "M[0][0][3] + M[rows(M)-1][cols(M)-1][49] * 2 - M[rows(M)-1][0][17]", 50},
+    {true, DP_SENO, TSL_I64, LANG_CELLS_ALL, 41, 62, "i == rows(M) - 1 || j == cols(M) - 1",
+     "i - j + k", "(M[i+1][j][k] * 3 + M[i][j+1][(k * 7) % 33] + i * j - k) % 1000003",
+     "min over last row", 33},
+    {true, DP_NESO, TSL_F64, LANG_CELLS_ALL, 39, 48, "i == 0 || j == cols(M) - 1", "k * 0.5",
+     "M[i-1][j][min(k + 1, 20)] * 0.5 + (k > 0 ? M[i][j][k-1] : 1) * 0.25 + g[k % 3]",
+     "max over last column", 21},
+    {false, DP_NOSE, TSL_I32, LANG_CELLS_ALL, 22, 19, FRAME, "k",
+     "k > 0 ? M[i-1][j][k] + M[i][j][k-1] : 1", "M[21][18][39]", 40},
+    {true, DP_RUD, TSL_I32, LANG_CELLS_ALL, 61, 190, "i == 0 || k == 0", "0",
+     "j < w[i % 7] ? M[i-1][j][k] : max(M[i-1][j][k], M[i-1][j - w[i % 7]][k-1] + i)",
+     "max over all", 19},
+    {false, DP_RDU, TSL_F32, LANG_CELLS_ALL, 47, 30, "i >= rows(M) - 3", "j * 0.25 + k",
+     "M[i+3][j][k] * 0.5 + (k > 1 ? M[i][j][k-2] : M[i+1][(j + 1) % 30][k]) * 0.25",
+     "min over last row", 35},
+    {true, DP_CLR, TSL_I64, LANG_CELLS_ALL, 33, 41, "j == 0", "i - k",
+     "(M[(i * 7) % rows(M)][j-1][17 - k] + (k > 0 ? M[i][j][k-1] : 3)) % 1009",
+     "max over last column", 18},
+    {false, DP_NOSE, TSL_I32, LANG_CELLS_ALL, 35, 87, "i == 0", "k % 3",
+     "max(j < 3 ? M[i-1][j][k] : M[i][j-3][k] + i, k < 2 ? 0 : M[i][j][k-2] + 1)",
+     "M[34][86][25] - M[3][4][5]", 26},
+    {false, DP_SONE, TSL_I64, LANG_CELLS_UPPER, 61, 61, "i == j", "w[(i + k) % 7]",
+     "max(s = i .. j - 1 : M[i][s][(k + 1) % 6] + M[s+1][j][(k * 5 + 2) % 6]) % 10007",
+     "max over all", 6},
+    {false, DP_SONE, TSL_I32, LANG_CELLS_UPPER, 90, 90, "i == j", "w[(i + k) % 7]",
+     "max(M[i+1][j][k], M[i][j-1][k], k > 0 ? M[i][j][k-1] + (w[i % 7] == w[j % 7]) : 0)",
+     "M[0][89][22] + M[3][9][0]", 23},
 };
 
 int recur_n_cases(void) {
@@ -97,8 +134,12 @@ static const void *g_of(tsl_type type) {
 static tsl_err write_equation(const recipe *p, dp_equation *e, const void *data[]) {
   tsl_err err = TSL_OK;
   lang_names *n = &e->names;
-  n->tables[0] = (lang_table){
-      .name = "M", .type = p->type, .cells = p->cells, .rows = p->rows, .cols = p->cols};
+  n->tables[0] = (lang_table){.name = "M",
+                              .type = p->type,
+                              .cells = p->cells,
+                              .rows = p->rows,
+                              .cols = p->cols,
+                              .depth = p->depth};
   n->n_tables = 1;
   n->arrays[0] = (lang_array){.name = "w", .type = TSL_I32, .rank = 1, .shape = {7, 1}};
   dp_array_limits(&n->arrays[0], w_data);
@@ -138,21 +179,23 @@ static tsl_err fill(recur_case *c) {
   tsl_err err = TSL_OK;
   const lang_table *t = &c->r->equation.names.tables[0];
   const size_t bytes = tsl_type_bytes((tsl_type)c->code.type);
+  const int64_t in_cell = c->code.values;
   dp_oracle oracle = {0};
   dp_value best = {0};
-  int64_t k;
   c->best_p = c->best_q = c->goal_i = c->goal_j = -1;
   TSL_TRY(dp_oracle_create(c->r, &oracle));
   c->fails = dp_oracle_fill(&oracle) != TSL_OK;
-  if (!c->fails) TSL_TRY(dp_oracle_goal(&oracle, &best, &c->goal_i, &c->goal_j, &k));
-  c->values = calloc((size_t)(c->code.P * c->code.Q) + 1, bytes);
+  if (!c->fails) TSL_TRY(dp_oracle_goal(&oracle, &best, &c->goal_i, &c->goal_j, &c->goal_k));
+  c->values = calloc((size_t)(c->code.P * c->code.Q * in_cell) + 1, bytes);
   if (c->values == NULL) TSL_FAIL(TSL_ERR_MEMORY, "no memory");
-  for (int64_t n = 0; n < oracle.rows * oracle.cols; n++) {
+  for (int64_t n = 0; n < oracle.rows * oracle.cols * in_cell; n++) {
     int64_t p, q;
-    if (!lang_has_cell(t, n / oracle.cols, n % oracle.cols)) continue;
-    dp_code_fold(&c->code, n / oracle.cols, n % oracle.cols, &p, &q);
-    put_value(&c->code, oracle.values[n], c->values + (size_t)(p * c->code.Q + q) * bytes);
-    if (c->code.best == 0 || p < c->code.margin_p || q < c->code.margin_q) continue;
+    const int64_t i = n / in_cell / oracle.cols, j = n / in_cell % oracle.cols;
+    if (!lang_has_cell(t, i, j)) continue;
+    dp_code_fold(&c->code, i, j, &p, &q);
+    put_value(&c->code, oracle.values[n],
+              c->values + (size_t)((p * c->code.Q + q) * in_cell + n % in_cell) * bytes);
+    if (c->code.best == 0 || in_cell > 1 || p < c->code.margin_p || q < c->code.margin_q) continue;
     if (c->best_p >= 0 && !is_better(c, best, oracle.values[n])) continue;
     best = oracle.values[n];
     c->best_p = p;
@@ -175,7 +218,7 @@ done:
   return err;
 }
 
-static tsl_err make(const recipe *p, recur_case *c) {
+static tsl_err make(const recipe *p, bool filled, recur_case *c) {
   tsl_err err = TSL_OK;
   dp_equation *e = NULL;
   void *memory = NULL;
@@ -187,14 +230,14 @@ static tsl_err make(const recipe *p, recur_case *c) {
   e = memory;
   TSL_TRY(write_equation(p, e, data));
   TSL_TRY(finish(c, e, data, p->pattern));
-  TSL_TRY(fill(c));
+  if (filled) TSL_TRY(fill(c));
 done:
   tsl_free(e);
   return err;
 }
 
 tsl_err recur_case_make(int n, recur_case *c) {
-  return make(&recipes[n], c);
+  return make(&recipes[n], true, c);
 }
 
 bool recur_case_any_size(int n) {
@@ -202,14 +245,22 @@ bool recur_case_any_size(int n) {
 }
 
 bool recur_case_any_large(int n) {
-  return recipes[n].any_size && strstr(recipes[n].cell, "..") == NULL;
+  return recipes[n].any_size && recipes[n].depth == 0 && strstr(recipes[n].cell, "..") == NULL;
 }
 
 tsl_err recur_case_sized(int n, int64_t rows, int64_t cols, recur_case *c) {
   recipe p = recipes[n];
   p.rows = rows;
   p.cols = cols;
-  return make(&p, c);
+  return make(&p, true, c);
+}
+
+tsl_err recur_case_long_rows(recur_case *c) {
+  int n = 0;
+  while (recipes[n].depth == 0) n++;
+  recipe p = recipes[n];
+  p.rows = 3, p.cols = 30000, p.depth = 40000;
+  return make(&p, false, c);
 }
 
 const char recur_lcs[] = "a[i-1] == b[j-1] ? M[i-1][j-1] + 1 : max(M[i-1][j], M[i][j-1])";
@@ -278,6 +329,7 @@ static tsl_err add_params(const recur_case *c, bool table, tsl_problem *problem)
   p->type = c->code.type;
   p->pattern = (int32_t)c->pattern;
   p->depth = c->code.depth;
+  p->values = c->code.values;
   p->n = t->rows - 1;
   p->m = t->cols - 1;
 done:

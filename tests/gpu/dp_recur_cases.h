@@ -13,10 +13,12 @@ typedef struct recur_case {
   dp_code code;
   dp_args args; /**< host data */
   char *text;
-  char *values;           /**< [P][Q] of the table's type; cells that it does not have are 0 */
-  bool fails;             /**< the interpreter found an error: bad is expected, values are not */
-  int64_t best_p, best_q; /**< best: the goal's cell among those that are no boundary; -1: none */
-  int64_t goal_i, goal_j; /**< goals over cells: the interpreter's; -1: an expression, or fails */
+  char *values; /**< [P][Q][depth] of the table's type; cells that it does not have are 0 */
+  bool fails;   /**< the interpreter found an error: bad is expected, values are not */
+  int64_t best_p, best_q; /**< best: the goal's cell among those that are no boundary; -1: none, or
+                               with a depth */
+  int64_t goal_i, goal_j, goal_k; /**< goals over cells: the interpreter's; -1: an expression, or
+                                       fails */
 } recur_case;
 
 int recur_n_cases(void);
@@ -27,10 +29,13 @@ void recur_case_clear(recur_case *c);
 
 /** Does case n make sense at any size? */
 bool recur_case_any_size(int n);
-/** Can the interpreter fill a large one? Its cells have no ranges. */
+/** Can the interpreter fill a large one? Its cells have no ranges and no depth. */
 bool recur_case_any_large(int n);
 /** Case n with another size; with any_size. */
 tsl_err recur_case_sized(int n, int64_t rows, int64_t cols, recur_case *c);
+
+/** A case with a third index and rows of more than 2 GiB, without values. */
+tsl_err recur_case_long_rows(recur_case *c);
 
 /** Recurrences of two texts, to be timed. */
 extern const char recur_lcs[], recur_edit[];

@@ -124,7 +124,7 @@ struct card_case {
 
   card_case(const recur_case *the, const std::string &ptx) : c(the), args(the->args) {
     const lang_names *names = &c->r->equation.names;
-    bytes = tsl_type_bytes((tsl_type)c->code.type);
+    bytes = (size_t)dp_code_bytes(&c->code);
     DRIVER(cuModuleLoadData(&module, ptx.c_str()));
     for (int a = 0; a < LANG_ARRAYS_MAX; a++) {
       const bool used = a < names->n_arrays;
@@ -252,6 +252,57 @@ static float run_wave(card_case *k, bool few, bool keep_table, int64_t *best_p, 
   return ms / 1000;
 }
 
+/** Cells of the table to the skewed place of a wavefront's launch (dp_emit.h) or from there. */
+static void move_cells(card_case *k, const dp_step_launch *a, bool out) {
+  const dp_code *code = &k->c->code;
+  const int64_t values = code->values, stride = a->stride;
+  const size_t step = k->bytes / (size_t)values, all = (size_t)(code->P * code->Q) * k->bytes;
+  const size_t room = (size_t)(stride * (stride + a->q1 - a->q0)) * k->bytes;
+  std::vector<char> table(all), skewed(room);
+  CUDA(cudaDeviceSynchronize());
+  CUDA(cudaMemcpy(table.data(), k->table, all, cudaMemcpyDefault));
+  if (out) CUDA(cudaMemcpy(skewed.data(), a->table, room, cudaMemcpyDefault));
+  for (int64_t p = a->p0 > 0 ? a->p0 - 1 : 0; p < a->p1; p++)
+    for (int64_t q = a->q0 > 0 ? a->q0 - 1 : 0; q < a->q1; q++)
+      for (int64_t n = 0; n < values; n++) {
+        const int64_t r = p - a->p0 + 1, diagonal = r + q - a->q0 + 1;
+        char *const there = &skewed[(size_t)((diagonal * values + n) * stride + r) * step];
+        char *const plain = &table[(size_t)((p * code->Q + q) * values + n) * step];
+        memcpy(out ? plain : there, out ? there : plain, step);
+      }
+  if (out)
+    CUDA(cudaMemcpy(k->table, table.data(), all, cudaMemcpyDefault));
+  else
+    CUDA(cudaMemcpy(a->table, skewed.data(), room, cudaMemcpyDefault));
+}
+
+/** With a depth: the boundary of a wavefront, then all steps of the rest. */
+static void run_layers(card_case *k) {
+  const dp_code *code = &k->c->code;
+  const bool wave = code->engine == DP_WAVEFRONT;
+  const int64_t mp = wave ? lesser(code->margin_p, code->P) : 0;
+  const int64_t mq = wave ? lesser(code->margin_q, code->Q) : 0;
+  char *const side = (char *)k->put(NULL, (size_t)code->P * k->bytes);
+  run_edge(k, 0, mp, 0, code->Q, k->table);
+  run_edge(k, mp, code->P, 0, mq, side);
+  if (mq > 0 && code->P > mp)
+    CUDA(cudaMemcpy2D(k->at(mp, 0), (size_t)code->Q * k->bytes, side, k->bytes, k->bytes,
+                      (size_t)(code->P - mp), cudaMemcpyDefault));
+  dp_step_launch a = {k->table, code->Q, mp, code->P, mq, code->Q, k->bad, 0, 0, 0};
+  if (a.p0 >= a.p1 || a.q0 >= a.q1) return;
+  if (wave) {
+    a.stride = a.p1 - a.p0 + 1;
+    a.table = k->put(NULL, (size_t)(a.stride * (a.stride + a.q1 - a.q0)) * k->bytes);
+    move_cells(k, &a, false);
+  }
+  for (; a.step < dp_code_steps(code, &a); a.step++) {
+    const int64_t threads = dp_code_step_threads(code, &a);
+    void *params[] = {&k->args, &a};
+    k->launch("tsl_dp_step", ceil_div(threads, 128), 128, params);
+  }
+  if (wave) move_cells(k, &a, true);
+}
+
 static float run_wave_any(card_case *k, bool few, bool keep_table, int64_t *p, int64_t *q) {
   switch (k->c->code.type) {
   case TSL_I16:
@@ -296,11 +347,14 @@ static void compare(const card_case *k, const char *how, int64_t best_p, int64_t
 }
 
 static void run_case(const recur_case *c, const std::string &ptx) {
-  for (int few = 0; few < (c->code.engine == DP_WAVEFRONT ? 2 : 1); few++) {
+  const bool deep = c->code.layers > 0, wave = c->code.engine == DP_WAVEFRONT && !deep;
+  for (int few = 0; few < (wave ? 2 : 1); few++) {
     card_case k(c, ptx);
     int64_t best_p = -1, best_q = -1;
     k.table = (char *)k.put(NULL, (size_t)(c->code.P * c->code.Q) * k.bytes);
-    if (c->code.engine == DP_WAVEFRONT)
+    if (deep)
+      run_layers(&k);
+    else if (wave)
       (void)run_wave_any(&k, few != 0, true, &best_p, &best_q);
     else if (c->code.engine == DP_ROWS && c->code.same_row == 0)
       run_rows(&k);

@@ -248,8 +248,9 @@ done:
 
 /* ------------------------------------------------------------------------------------- checks */
 
-static const char *cell_of(const job *j, int64_t p, int64_t q) {
-  return j->c->values + (size_t)((p * j->c->code.Q + q) * j->bytes);
+static const char *value_of(const job *j, int64_t p, int64_t q, int64_t n) {
+  const int64_t step = j->bytes / j->c->code.values;
+  return j->c->values + (size_t)((p * j->c->code.Q + q) * j->bytes + n * step);
 }
 
 static void check_table(const job *j) {
@@ -264,7 +265,7 @@ static void check_table(const job *j) {
       for (int64_t q = u.lo[1]; q < u.hi[1]; q++) {
         dp_code_unfold(&j->c->code, p, q, &i, &jj);
         const char *got = j->slabs[k].data() + ((i - top) * ld + jj - side) * j->bytes;
-        if (memcmp(got, cell_of(j, p, q), (size_t)j->bytes) == 0) continue;
+        if (memcmp(got, value_of(j, p, q, 0), (size_t)j->bytes) == 0) continue;
         char why[96];
         (void)snprintf(why, sizeof why, "cell %lld, %lld differs", (long long)i, (long long)jj);
         failed(j->what, why);
@@ -285,7 +286,7 @@ static tsl_err check_goal(const job *j) {
   for (int64_t k = 0; k < r->n_wanted; k++) {
     int64_t p, q;
     dp_code_fold(&r->code, r->wanted[k][0], r->wanted[k][1], &p, &q);
-    if (sum[(size_t)k] == dp_recur_bits(r->code.type, cell_of(j, p, q))) continue;
+    if (sum[(size_t)k] == dp_recur_bits(r->code.type, value_of(j, p, q, r->wanted[k][2]))) continue;
     failed(j->what, "a wanted cell differs");
     break;
   }
@@ -295,12 +296,13 @@ static tsl_err check_goal(const job *j) {
     if (one.i != -1 && one.i < 0) failed(j->what, "a lane gives no best cell");
     if (dp_recur_better(r, &one, &best)) best = one;
   }
-  if (best.i != j->c->goal_i || best.j != j->c->goal_j)
+  if (best.i != j->c->goal_i || best.j != j->c->goal_j ||
+      (best.i >= 0 && r->code.layers > 0 && best.k != j->c->goal_k))
     failed(j->what, "another cell is the best");
   else if (best.i >= 0) {
     int64_t p, q;
     dp_code_fold(&r->code, best.i, best.j, &p, &q);
-    if (best.bits != dp_recur_bits(r->code.type, cell_of(j, p, q)))
+    if (best.bits != dp_recur_bits(r->code.type, value_of(j, p, q, best.k)))
       failed(j->what, "the best cell's value differs");
   }
 done:
@@ -326,7 +328,7 @@ static tsl_err open_job(job *j, bool table) {
   TSL_TRY(dp_recur_open(&j->problem, &j->recur));
   j->table = dp_field(&j->problem, "table");
   j->best = dp_field(&j->problem, "best");
-  j->bytes = (int64_t)tsl_type_bytes((tsl_type)j->c->code.type);
+  j->bytes = dp_code_bytes(&j->c->code);
   for (int w = 0; w < j->n_workers; w++) {
     TSL_TRY(dp_card_open(0, &j->cards[w]));
     TSL_TRY(dp_recur_card_open(&j->cards[w], &j->problem, the_card.capability, &j->workers[w]));
@@ -449,6 +451,21 @@ static void check_text(const recur_case *c) {
   }
 }
 
+/* Rows that no card takes are refused before anything is compiled, with the key that makes them. */
+static void check_long_rows(void) {
+  recur_case c;
+  tsl_problem problem = {};
+  n_checks++;
+  if (recur_case_long_rows(&c) != TSL_OK || recur_problem_make(&c, false, &problem) != TSL_OK)
+    failed(c.what, tsl_err_message());
+  else if (dp_recur_prepare_gpu(&problem, &the_card, 1) != TSL_ERR_INPUT ||
+           strstr(tsl_err_message(), "a card takes rows of") == NULL ||
+           strstr(tsl_err_message(), "dp.table.depth") == NULL)
+    failed(c.what, "rows of more than 2 GiB are not refused");
+  tsl_problem_clear(&problem);
+  recur_case_clear(&c);
+}
+
 static void check_texts(void) {
   recur_case c;
   for (int n = 0; n < recur_n_cases(); n++) {
@@ -533,7 +550,7 @@ int main(int argc, char **argv) {
     printf("skipped: %s\n", why != NULL ? why : "no card");
     return 77;
   }
-  if (text) check_texts();
+  if (text) check_long_rows(), check_texts();
   if (strcmp(mode, "run") == 0) run_every();
   if (strcmp(mode, "large") == 0) run_large();
   if (strcmp(mode, "restart") == 0) run_restarts();

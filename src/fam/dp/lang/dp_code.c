@@ -159,12 +159,53 @@ static void find_depth(const dp_references *refs, dp_code *c) {
   }
 }
 
+/** Does it read the cell itself, or may it? */
+static bool may_be_own(const dp_reference *ref) {
+  return ref->di.lo <= 0 && ref->di.hi >= 0 && ref->dj.lo <= 0 && ref->dj.hi >= 0;
+}
+
+/** Which layers are read. */
+static void find_layers(const dp_references *refs, dp_code *c) {
+  c->ascends = 1;
+  for (int n = 0; n < refs->n; n++) {
+    const dp_reference *const ref = &refs->list[n];
+    if (ref->dk.hi > 0) c->ascends = 0;
+    if (may_be_own(ref) && ref->dk.lo < 0) c->in_turn = 1;
+  }
+}
+
+/** Steps from a cell's first chunk to its last. */
+static int64_t steps_of_cell(const dp_code *c) {
+  return c->in_turn != 0 ? dp_code_chunks(c) - 1 : 0;
+}
+
+/** Steps from a row's first cell to its last. */
+static int64_t steps_of_row(const dp_code *c, const dp_step_launch *a) {
+  return c->same_row != 0 ? a->q1 - a->q0 - 1 : 0;
+}
+
+int64_t dp_code_steps(const dp_code *c, const dp_step_launch *a) {
+  return a->p1 - a->p0 + steps_of_row(c, a) + steps_of_cell(c);
+}
+
+int64_t dp_code_step_threads(const dp_code *c, dp_step_launch *a) {
+  a->first = 0;
+  a->lines = a->q1 - a->q0;
+  if (c->same_row != 0) { /* rows that have begun and not ended */
+    a->first = tsl_max(0, a->step - steps_of_cell(c) - steps_of_row(c, a));
+    a->lines = tsl_min(a->step, a->p1 - a->p0 - 1) - a->first + 1;
+  }
+  return a->lines * dp_code_chunks(c);
+}
+
 static void choose_engine(const dp_recurrence *r, const dp_references *refs, dp_code *c,
                           dp_bounds *b) {
   find_depth(refs, c);
   find_reach(refs, c);
+  find_layers(refs, c);
   if (is_wave(r, c, refs, b)) {
     c->engine = DP_WAVEFRONT;
+    c->same_row = 1; /* diagonals, whatever is read */
     c->best = r->equation.goal == DP_GOAL_ALL;
     c->lanes = lanes_of(c);
   } else if (c->fold.rows_only != 0 ||

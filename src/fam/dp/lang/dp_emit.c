@@ -300,6 +300,10 @@ static void put_functions(dp_emitter *e, dp_target target) {
 
 static void put_loops(const dp_emitter *e, dp_target target, lang_text *out) {
   const bool c = target == DP_TARGET_C;
+  if (!c && e->code->layers > 0) {
+    lang_put(out, "%s", dp_text_cuda_layers);
+    return;
+  }
   switch (e->code->engine) {
   case DP_WAVEFRONT:
     lang_put(out, "%s", c ? dp_text_c_wave : dp_text_cuda_wave);
@@ -333,19 +337,9 @@ static dp_span next_span(dp_emitter *e, dp_span table) {
 
 /** Members that a chain of values that need each other has at most. Each lies on a cell before or,
  *  in the same one, is a value before. */
-static tsl_err longest_chain(const dp_emitter *e, dp_wide *steps) {
-  tsl_err err = TSL_OK;
-  const dp_code *c = e->code;
+static dp_wide longest_chain(const dp_code *c) {
   const dp_wide cells = (dp_wide)c->P + (c->fold.rows_only != 0 ? 0 : (dp_wide)c->Q);
-  dp_references *refs = NULL;
-  bool ascends = true; /* no value reads a layer above its own */
-  TSL_TRY(tsl_alloc(1, sizeof *refs, "dependencies", (void **)&refs));
-  TSL_TRY(dp_depend_references(e->recurrence, refs));
-  for (int n = 0; n < refs->n; n++) ascends = ascends && refs->list[n].dk.hi <= 0;
-  *steps = ascends ? (cells + c->layers) * c->tables : cells * c->values;
-done:
-  tsl_free(refs);
-  return err;
+  return c->ascends != 0 ? (cells + c->layers) * c->tables : cells * c->values;
 }
 
 static dp_span common(dp_span a, dp_span b) {
@@ -373,8 +367,8 @@ static void put_all(dp_emitter *e, dp_target target, lang_text *out) {
   if (target == DP_TARGET_C)
     lang_put(out, "%s;\n", TEXT(DP_WAVE_STRUCT));
   else
-    lang_put(out, "%s;\n%s;\n%s;\n", TEXT(DP_ROW_LAUNCH_STRUCT), TEXT(DP_EDGE_LAUNCH_STRUCT),
-             TEXT(DP_TILE_LAUNCH_STRUCT));
+    lang_put(out, "%s;\n%s;\n%s;\n%s;\n", TEXT(DP_ROW_LAUNCH_STRUCT), TEXT(DP_EDGE_LAUNCH_STRUCT),
+             TEXT(DP_TILE_LAUNCH_STRUCT), TEXT(DP_STEP_LAUNCH_STRUCT));
   dp_emit_macros(e, target, out);
   lang_put(out, "%s", dp_text_helpers);
   if (e->functions_of_reals)
@@ -395,11 +389,7 @@ tsl_err dp_emit(const dp_recurrence *r, dp_target target, dp_code *code, char **
   e = memory;
   e->recurrence = r;
   e->code = code;
-  dp_wide steps = 0;
-  if (target == DP_TARGET_CUDA && code->layers > 0)
-    TSL_FAIL(TSL_ERR_INPUT, "a recurrence with a third index (dp.table.depth) is computed on "
-                            "sockets only: run.device: cpu");
-  TSL_TRY(longest_chain(e, &steps));
+  const dp_wide steps = longest_chain(code);
   const dp_span values = table_span(e, steps);
   dp_bounds_init(r, &e->bounds);
   e->bounds.table = values;

@@ -24,8 +24,8 @@
  * With a depth a cell is the values of all layers (lang_values); its functions write one layer into
  * it, and read it and other cells through pointers. A loop over the layers is inside that over
  * cells where cells are in memory, so that it is vectors of k. A wavefront's strip has it outside:
- * vectors of cells, whatever a value reads of its own cell. Cards have no such loop: dp_emit
- * refuses them.
+ * vectors of cells, whatever a value reads of its own cell. On cards cells are in memory with every
+ * engine, and a thread has dp_code_chunk layers of a cell: tsl_dp_step.
  *
  * What can be proved is not checked at run time: that indices are inside, that a read follows the
  * order, that a sum fits. 32-bit arithmetic is used where every value fits.
@@ -141,6 +141,26 @@ typedef DP_EDGE_LAUNCH_STRUCT dp_edge_launch;
   }
 typedef DP_TILE_LAUNCH_STRUCT dp_tile_launch;
 
+/** With a depth, tsl_dp_step and of a wavefront tsl_dp_edge are all kernels. tsl_dp_step: one step
+ *  of cells p0..p1, q0..q1 (WAVEFRONT: beyond the margins), of which table has all that they read.
+ *  table: cell (0, 0), rows stride apart; of a wavefront all is skewed: value n of cell (p, q) is
+ *  value ((r + c) * values + n) * stride + r of it, r = p - p0 + 1 < stride, c = q - q0 + 1.
+ *  A thread computes chunk c of a cell, which in step s is
+ *    same_row      row p0 + l, column q0 + s - l - turn * c
+ *    else          row p0 + s - turn * c, column q0 + l
+ *  where turn is 1 with in_turn, else 0: all that it reads was computed in the steps before.
+ *  Thread n has c = n % dp_code_chunks, l = first + n / dp_code_chunks, of a wavefront l = first +
+ *  n % lines, c = n / lines; those whose row or column is outside do nothing. Blocks of at most
+ *  128. */
+#define DP_STEP_LAUNCH_STRUCT         \
+  struct dp_step_launch {             \
+    void *table;                      \
+    long long stride, p0, p1, q0, q1; \
+    int *bad;                         \
+    long long step, first, lines;     \
+  }
+typedef DP_STEP_LAUNCH_STRUCT dp_step_launch;
+
 /** How a recurrence is computed; plain data. */
 typedef struct dp_code {
   dp_fold fold;
@@ -155,7 +175,9 @@ typedef struct dp_code {
   int32_t margin_k; /**< the same of layers: later ones are boundary in no cell beyond the others */
   int32_t lanes;    /**< WAVEFRONT: rows of a strip in C */
   int32_t depth;    /**< ROWS: how many rows above are read; 0: any, the whole table is needed */
-  int32_t same_row; /**< ROWS: 1: cells of a row depend on each other, from left to right */
+  int32_t same_row; /**< 1: cells of a row depend on each other, from left to right */
+  int32_t in_turn;  /**< 1: some value reads layers below its own of its cell, or may do so */
+  int32_t ascends;  /**< 1: no value reads a layer above its own, of any cell */
   int64_t reach[2]; /**< ROWS: columns to the left, to the right of its own that a cell reads at
                          most in rows above, proved from offsets; 0..Q */
   int32_t best;     /**< WAVEFRONT: 1: the goal is over all cells */
@@ -179,8 +201,29 @@ static inline int64_t dp_code_strip_bytes(const dp_code *code) {
   return (3 * (code->lanes + DP_PLANE_PAD) + 3) * dp_code_bytes(code) + code->lanes * best;
 }
 
-/** Choose engine, margins and depth for a checked recurrence. */
+enum { DP_CHUNK = 16 /* layers of a cell that a card's thread computes where they are in turn */ };
+
+/** With a depth: layers of a cell that a card's thread computes, from below. Where chunks of a cell
+ *  are computed in turn, chunk c may stand beside chunk c + 1 of the cells before, where no layer
+ *  above is read; else a thread has the whole cell. */
+static inline int64_t dp_code_chunk(const dp_code *code) {
+  if (code->in_turn == 0) return 1;
+  return code->ascends != 0 && code->layers > DP_CHUNK ? DP_CHUNK : code->layers;
+}
+
+/** Chunks of a cell. */
+static inline int64_t dp_code_chunks(const dp_code *code) {
+  return (code->layers + dp_code_chunk(code) - 1) / dp_code_chunk(code);
+}
+
+/** Choose engine, margins, depth and the order of layers for a checked recurrence. */
 tsl_err dp_code_plan(const dp_recurrence *recurrence, dp_pattern pattern, dp_code *out);
+
+/** How many steps tsl_dp_step has for the cells of a launch. */
+int64_t dp_code_steps(const dp_code *code, const dp_step_launch *cells);
+
+/** Threads of step a->step, among which are all of its chunks; sets a->first and a->lines. */
+int64_t dp_code_step_threads(const dp_code *code, dp_step_launch *a);
 
 /** Folded (p, q) of cell (i, j), and back. */
 void dp_code_fold(const dp_code *code, int64_t i, int64_t j, int64_t *p, int64_t *q);
@@ -195,7 +238,6 @@ typedef enum dp_target { DP_TARGET_C, DP_TARGET_CUDA } dp_target;
  * The text of a recurrence.
  * @param[in,out] code  narrow and checks are set
  * @param[out] text     zero-ended, from tsl_alloc
- * @return TSL_ERR_INPUT: a depth, on cards
  */
 tsl_err dp_emit(const dp_recurrence *recurrence, dp_target target, dp_code *code, char **text);
 

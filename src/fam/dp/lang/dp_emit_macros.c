@@ -38,7 +38,11 @@ static void put_layers(const dp_emitter *e, lang_text *out) {
                 "#define DP_SCATTER(x, l, from) \\\n"
                 "  for (i64 value = 0; value < DP_VALUES; value++) \\\n"
                 "    (x)[value * DP_PLANE + (l)] = (from).v[value]\n");
-  lang_put(out, "#define DP_MARGIN_K %d\n", (int)e->code->margin_k);
+  lang_put(out, "#define DP_MARGIN_K %d\n#define DP_IN_TURN %d\n", (int)e->code->margin_k,
+           (int)e->code->in_turn);
+  lang_put(out, "enum { DP_CHUNK = %d, DP_CHUNKS = %d };\n", (int)dp_code_chunk(e->code),
+           (int)dp_code_chunks(e->code));
+  lang_put(out, "#define DP_LOW %s\n", e->code->engine == DP_WAVEFRONT ? "dp_low" : "dp_full");
   lang_put(out,
            "#define DP_PUT(to, cell, more) do { \\\n    E *const v = (to).v; \\\n"
            "    for (i64 k = 0; k < DP_MARGIN_K; k++) \\\n"

@@ -137,3 +137,4 @@ extern const char dp_text_c_head[], dp_text_cuda_head[], dp_text_helpers[];
 extern const char dp_text_functions[]; /**< of reals, where used, after lang_math.h */
 extern const char dp_text_c_rows[], dp_text_c_wave[], dp_text_c_tile[];
 extern const char dp_text_cuda_rows[], dp_text_cuda_wave[], dp_text_cuda_tile[];
+extern const char dp_text_cuda_layers[]; /**< of every engine, with a depth */

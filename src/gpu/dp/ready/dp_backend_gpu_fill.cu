@@ -40,12 +40,19 @@ static int64_t room_of(const tsl_device *device) {
   return (int64_t)most * device->processors;
 }
 
+/* Has it a third index? Its tiles go by steps of all rows and columns (dp_recur_layers.cu). */
+static bool is_deep(const tsl_problem *problem) {
+  const bool recurrence = dp_params_of(problem)->problem == DP_RECURRENCE;
+  const dp_equation *equation = (const dp_equation *)problem->fields[DP_A].data;
+  return recurrence && equation != NULL && equation->names.tables[0].depth > 0;
+}
+
 /*
  * Strips begin `delay` rows one after another. While few are at work each goes at the pace of a
  * warp alone; from FULL on a multiprocessor their pace falls as their number grows. So in rows of
  * the pace of all N the last of them begins after delay (N + full^2 / N) / 2, or after delay N
  * where N do not fill the card; what does not fit waits for strips to end, and goes on without a
- * gap.
+ * gap. With a depth a stage has a step for each of its rows and one for each column.
  */
 double dp_gpu_pipeline_fill(const tsl_problem *problem, const tsl_device *device, int n_ranks,
                             bool *overlap) {
@@ -58,6 +65,7 @@ double dp_gpu_pipeline_fill(const tsl_problem *problem, const tsl_device *device
   const int64_t all = p->problem == DP_RECURRENCE ? code.Q : p->m;
   if (rows < 1 || all < 1) return 0;
   const int64_t columns = tsl_ceil_div(all, n_ranks > 0 ? n_ranks : 1);
+  if (is_deep(problem)) return (double)columns / (double)rows;
   const strips s = of_engine(p, device, columns);
   const double n = (double)tsl_ceil_div(columns, s.columns);
   const double room = (double)room_of(device), full = (double)FULL * device->processors;
@@ -71,7 +79,7 @@ int64_t dp_gpu_saturating_lanes(const tsl_problem *problem, const tsl_device *de
   const dp_params *p = dp_params_of(problem);
   const int64_t all = lanes[n - 1].hi[1] - lanes[0].lo[1];
   int64_t k = 1;
-  if (p->engine != DP_WAVEFRONT) return n;
+  if (p->engine != DP_WAVEFRONT || is_deep(problem)) return n;
   const int64_t wanted = room_of(device) * of_engine(p, device, all).columns;
   while (k < n && lanes[k].hi[1] - lanes[0].lo[1] <= wanted) k++; /* no strip waits for another */
   return k;

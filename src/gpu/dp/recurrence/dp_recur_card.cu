@@ -2,9 +2,10 @@
 #include "dp_recur_own.cuh"
 
 #include "dp_eval.h"
+#include "integers.h"
 
-/* Cells up to which the interpreter looks for the one that failed. */
-static const int64_t FEW_CELLS = 1 << 18;
+/* Values up to which the interpreter looks for the one that failed. */
+static const int64_t FEW_VALUES = 1 << 18;
 
 tsl_err dp_recur_copy(dp_recur_card *w, void *to, const void *from, int64_t n) {
   tsl_err err = TSL_OK;
@@ -15,8 +16,19 @@ done:
   return err;
 }
 
+tsl_err dp_recur_reserve_rows(dp_recur_card *w, tsl_gpu_buffer *buffer, int64_t row, int64_t least,
+                              int64_t most, const char *what, int64_t *rows) {
+  tsl_err err = TSL_OK;
+  *rows = most;
+  while ((err = tsl_gpu_reserve(&w->card->memory, buffer, *rows * row + 1, what)) ==
+             TSL_ERR_DEVICE_MEMORY &&
+         *rows > least)
+    *rows = tsl_max((*rows + 1) / 2, least);
+  return err;
+}
+
 static const char *const names[DP_N_KERNELS] = {"tsl_dp_wave", "tsl_dp_wave_few", "tsl_dp_edge",
-                                                "tsl_dp_row", "tsl_dp_tile"};
+                                                "tsl_dp_row",  "tsl_dp_tile",     "tsl_dp_step"};
 
 tsl_err dp_recur_start(dp_recur_card *w, dp_recur_kernel kernel, int64_t blocks, int threads,
                        cudaStream_t stream, void **params) {
@@ -97,7 +109,7 @@ tsl_err dp_recur_card_make(dp_card *card, const dp_recur_source *source, dp_recu
   w->best = source->best;
   w->type = (tsl_type)w->code.type;
   w->bytes = dp_code_bytes(&w->code);
-  w->step = w->bytes / w->code.tables;
+  w->step = w->bytes / w->code.values;
   w->goal = dp_recur_goal_box(w->recur);
   TSL_TRY(upload_data(w));
   TSL_TRY(upload_wanted(w));
@@ -121,7 +133,7 @@ void dp_recur_card_close(dp_recur_card **worker) {
   dp_recur_card *w = *worker;
   tsl_gpu_buffer *all[] = {&w->bad,   &w->wanted_at, &w->wanted, &w->bests, &w->turned,
                            &w->line,  &w->below,     &w->left,   &w->right, &w->side,
-                           &w->cells, &w->finished,  &w->window};
+                           &w->cells, &w->finished,  &w->window, &w->skewed};
   (void)cudaStreamSynchronize(w->card->stream);
   if (w->code.engine == DP_WAVEFRONT)
     dp_recur_wave_close(w);
@@ -165,7 +177,7 @@ static const char *reason_of(int bad) {
 static tsl_err ask_interpreter(const dp_recur *recur, int bad) {
   tsl_err err = TSL_OK;
   dp_oracle oracle = {};
-  if (recur->code.P * recur->code.Q > FEW_CELLS) return TSL_OK;
+  if (recur->code.P * recur->code.Q > FEW_VALUES / recur->code.values) return TSL_OK;
   TSL_TRY(dp_oracle_create(recur->recurrence, &oracle));
   TSL_TRY(dp_oracle_fill(&oracle));
   TSL_FAIL(TSL_ERR_INTERNAL, "card %s found %s, the interpreter did not", tsl_gpu_card(),

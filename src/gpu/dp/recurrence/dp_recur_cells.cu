@@ -54,19 +54,13 @@ static folding folding_of(const dp_recur_card *w) {
 /* ---------------------------------------------------------------------------------- wanted */
 
 template <class U>
-static __global__ void wanted_kernel(const U *cells, int64_t stride, int tables, dp_recur_box box,
+static __global__ void wanted_kernel(const U *cells, int64_t stride, int values, dp_recur_box box,
                                      const int64_t *at, int64_t first, int64_t last, U *wanted) {
   const int64_t n = first + (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
   if (n >= last) return;
   const int64_t p = at[3 * n], q = at[3 * n + 1];
   if (p < box.p0 || p >= box.p1 || q < box.q0 || q >= box.q1) return;
-  wanted[n] = cells[((p - box.p0) * stride + q - box.q0) * tables + at[3 * n + 2]];
-}
-
-/* F is called with an unsigned number of as many bytes as a value. */
-template <class F> static tsl_err by_bytes(const dp_recur_card *w, F call) {
-  if (w->step == 2) return call((uint16_t)0);
-  return w->step == 4 ? call((uint32_t)0) : call((uint64_t)0);
+  wanted[n] = cells[((p - box.p0) * stride + q - box.q0) * values + at[3 * n + 2]];
 }
 
 tsl_err dp_recur_note_wanted(dp_recur_card *w, dp_recur_view view) {
@@ -74,11 +68,11 @@ tsl_err dp_recur_note_wanted(dp_recur_card *w, dp_recur_view view) {
   if (dp_recur_empty(&box)) return TSL_OK;
   const int64_t first = dp_recur_wanted_from(w->recur, box.p0, box.q0);
   const int64_t last = dp_recur_wanted_from(w->recur, box.p1 - 1, box.q1);
-  return by_bytes(w, [=](auto zero) {
+  return dp_recur_by_bytes(w, [=](auto zero) {
     typedef decltype(zero) U;
     tsl_err err = TSL_OK;
     TSL_LAUNCH((wanted_kernel<U>), dim3((unsigned)tsl_ceil_div(last - first, 256)), 256, 0,
-               w->card->stream, (const U *)view.cells, view.stride, (int)w->code.tables, box,
+               w->card->stream, (const U *)view.cells, view.stride, (int)w->code.values, box,
                (const int64_t *)w->wanted_at.data, first, last, (U *)w->wanted.data);
   done:
     return err;
@@ -89,23 +83,25 @@ tsl_err dp_recur_note_wanted(dp_recur_card *w, dp_recur_view view) {
 
 template <class T>
 static __global__ void __launch_bounds__(BEST_THREADS)
-    best_kernel(const T *cells, int64_t stride, int tables, dp_recur_box box, folding f,
+    best_kernel(const T *cells, int64_t stride, int tables, int layers, dp_recur_box box, folding f,
                 bool maximum, dp_engine_best<T> *bests) {
   const int64_t thread = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
   const int64_t threads = (int64_t)gridDim.x * blockDim.x;
-  const int64_t cols = box.q1 - box.q0, count = (box.p1 - box.p0) * cols;
+  const int64_t row = (box.q1 - box.q0) * layers, count = (box.p1 - box.p0) * row;
   dp_engine_best<T> best = bests[thread];
   for (int64_t n = thread; n < count; n += threads) {
-    const int64_t r = n / cols, c = n - r * cols;
-    const T value = cells[(r * stride + c) * tables];
-    int64_t i, j, i2 = 0, j2 = 0;
-    f.unfold(box.p0 + r, box.q0 + c, &i, &j);
-    if (!f.has(i, j)) continue;
-    if (best.p >= 0) f.unfold(best.p, best.q, &i2, &j2);
+    const int64_t r = n / row, c = n - r * row;
+    const T value = cells[(r * stride * layers + c) * tables];
     const bool ahead = maximum ? value > best.value : value < best.value;
-    const bool before = i < i2 || (i == i2 && j < j2);
-    if (best.p >= 0 && !ahead && !(value == best.value && before)) continue;
-    best = dp_engine_best<T>{value, box.p0 + r, box.q0 + c};
+    if (best.p >= 0 && !ahead && value != best.value) continue;
+    int64_t i, j, i2 = 0, j2 = 0;
+    const int64_t q = box.q0 + c / layers, k = c % layers;
+    f.unfold(box.p0 + r, q, &i, &j);
+    if (!f.has(i, j)) continue;
+    if (best.p >= 0) f.unfold(best.p, best.q / layers, &i2, &j2);
+    const bool before = i < i2 || (i == i2 && (j < j2 || (j == j2 && k < best.q % layers)));
+    if (best.p >= 0 && !ahead && !before) continue;
+    best = dp_engine_best<T>{value, box.p0 + r, q * layers + k};
   }
   bests[thread] = best;
 }
@@ -131,19 +127,24 @@ dp_recur_box dp_recur_goal_box(const dp_recur *recur) {
   return box;
 }
 
+/* Values of a table in a cell. */
+static int64_t layers_of(const dp_recur_card *w) {
+  return tsl_max(w->code.layers, 1);
+}
+
 tsl_err dp_recur_note_best(dp_recur_card *w, dp_recur_view whole) {
   const dp_recur_view view = part_of(w, whole, w->goal);
   const dp_recur_box box = view.box;
   if (dp_recur_empty(&box)) return TSL_OK;
-  const int64_t count = (box.p1 - box.p0) * (box.q1 - box.q0);
+  const int64_t layers = layers_of(w), count = (box.p1 - box.p0) * (box.q1 - box.q0) * layers;
   const int64_t blocks = tsl_min(BEST_BLOCKS, tsl_ceil_div(count, BEST_THREADS));
   return dp_recur_typed(w, [=](auto zero) {
     typedef decltype(zero) T;
     tsl_err err = TSL_OK;
     TSL_LAUNCH((best_kernel<T>), dim3((unsigned)blocks), BEST_THREADS, 0, w->card->stream,
                (const T *)view.cells + w->recur->recurrence->equation.goal_table, view.stride,
-               (int)w->code.tables, box, folding_of(w), w->recur->recurrence->equation.maximum != 0,
-               (dp_engine_best<T> *)w->bests.data);
+               (int)w->code.tables, (int)layers, box, folding_of(w),
+               w->recur->recurrence->equation.maximum != 0, (dp_engine_best<T> *)w->bests.data);
   done:
     return err;
   });
@@ -183,7 +184,8 @@ template <class T> static tsl_err best_of(dp_recur_card *w, dp_recur_best *out) 
   for (int64_t k = 0; k < w->n_bests; k++) {
     if (all[k].p < 0) continue;
     one.bits = dp_recur_bits(w->type, &all[k].value);
-    dp_code_unfold(&w->code, all[k].p, all[k].q, &one.i, &one.j);
+    dp_code_unfold(&w->code, all[k].p, all[k].q / layers_of(w), &one.i, &one.j);
+    one.k = all[k].q % layers_of(w);
     if (dp_recur_better(w->recur, &one, out)) *out = one;
   }
 done:
@@ -210,28 +212,26 @@ static user_box user_box_of(const dp_recur_card *w, dp_recur_box b) {
 }
 
 template <class U>
-static __global__ void turn_kernel(const U *cells, int64_t stride, int tables, dp_recur_box box,
+static __global__ void turn_kernel(const U *cells, int64_t stride, int values, dp_recur_box box,
                                    folding f, user_box to, U *out) {
-  const int64_t j = to.j0 + (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
-  if (j >= to.j1) return;
+  const int64_t n = (int64_t)blockIdx.x * blockDim.x + threadIdx.x, row = (to.j1 - to.j0) * values;
+  if (n >= row) return;
   for (int64_t i = to.i0 + blockIdx.y; i < to.i1; i += gridDim.y) {
     int64_t p, q;
-    f.fold(i, j, &p, &q);
-    const U *const from = cells + ((p - box.p0) * stride + q - box.q0) * tables;
-    U *const here = out + ((i - to.i0) * (to.j1 - to.j0) + j - to.j0) * tables;
-    for (int t = 0; t < tables; t++) here[t] = from[t];
+    f.fold(i, to.j0 + n / values, &p, &q);
+    out[(i - to.i0) * row + n] = cells[((p - box.p0) * stride + q - box.q0) * values + n % values];
   }
 }
 
 /* The view, which fits the buffer, into the buffer. */
 static tsl_err turn(dp_recur_card *w, dp_recur_view view, user_box to) {
-  return by_bytes(w, [=](auto zero) {
+  return dp_recur_by_bytes(w, [=](auto zero) {
     typedef decltype(zero) U;
     tsl_err err = TSL_OK;
-    const dim3 grid((unsigned)tsl_ceil_div(to.j1 - to.j0, 128),
+    const dim3 grid((unsigned)tsl_ceil_div((to.j1 - to.j0) * w->code.values, 128),
                     (unsigned)tsl_min(to.i1 - to.i0, 4096));
     TSL_LAUNCH((turn_kernel<U>), grid, 128, 0, w->card->stream, (const U *)view.cells, view.stride,
-               (int)w->code.tables, view.box, folding_of(w), to, (U *)w->turned.data);
+               (int)w->code.values, view.box, folding_of(w), to, (U *)w->turned.data);
   done:
     return err;
   });

@@ -5,6 +5,7 @@
  *   dp_recur_card.cu      the worker: tiles of any engine, the goal's cells, what failed
  *   dp_recur_wave.cu      WAVEFRONT: bands of neighbouring lanes, their edges
  *   dp_recur_rows.cu      ROWS and INTERVAL: rows of the table, or all of it, on the card
+ *   dp_recur_layers.cu    cells with a third index, of any engine
  *   dp_recur_cells.cu     what is done to cells that are there: to the user's order, best, wanted
  *   dp_recur_save.cu      checkpoints
  *   dp_recur_open.cu      a problem's recurrence: prepare and open
@@ -43,7 +44,8 @@ typedef struct dp_recur_source {
  * tsl_backend.prepare for cards: compile the recurrence for each kind of card of the job into field
  * code_gpu; nothing for an empty table. Root only; no card is needed.
  * @param[in] devices  [n] the job's cards
- * @return TSL_ERR_INPUT with `interpret`, and as lang_compile_gpu
+ * @return TSL_ERR_INPUT with `interpret`, or with a depth and rows that are too long to be copied;
+ * and as lang_compile_gpu
  */
 tsl_err dp_recur_prepare_gpu(tsl_problem *problem, const tsl_device *devices, int n);
 

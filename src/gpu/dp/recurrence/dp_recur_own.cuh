@@ -17,6 +17,7 @@ typedef enum dp_recur_kernel {
   DP_KERNEL_EDGE,
   DP_KERNEL_ROW,
   DP_KERNEL_TILE,
+  DP_KERNEL_STEP,
   DP_N_KERNELS
 } dp_recur_kernel;
 
@@ -88,9 +89,9 @@ struct dp_recur_card {
   bool trial;
 
   dp_recur_box goal;
-  tsl_gpu_buffer wanted_at; /**< i64 [n_wanted][3], folded row and column, table */
+  tsl_gpu_buffer wanted_at; /**< i64 [n_wanted][3], folded row and column, number of the value */
   tsl_gpu_buffer wanted;    /**< value [n_wanted] */
-  tsl_gpu_buffer bests;     /**< dp_engine_best of values [n_bests] */
+  tsl_gpu_buffer bests;     /**< dp_engine_best of values [n_bests]; q: column * layers + layer */
   int64_t n_bests;
   dp_recur_best taken;   /**< the best cell of a checkpoint */
   dp_recur_front front;  /**< for checkpoints */
@@ -101,7 +102,8 @@ struct dp_recur_card {
   tsl_gpu_buffer below;             /**< value [columns] the row a launch makes */
   tsl_gpu_buffer left, right, side; /**< value [R + 1] edges; side: that of a launch */
   tsl_gpu_buffer cells, finished;
-  dp_recur_edge *edges; /**< [n_edges], by column */
+  tsl_gpu_buffer skewed; /**< with a depth: cells of a launch (dp_step_launch) */
+  dp_recur_edge *edges;  /**< [n_edges], by column */
   int64_t n_edges, edge_room;
 
   /* ROWS, INTERVAL */
@@ -126,6 +128,22 @@ tsl_err dp_recur_wave_tiles(dp_recur_card *w, const tsl_unit *units, int64_t n, 
 tsl_err dp_recur_wave_edge_out(dp_recur_card *w, const tsl_unit *unit, void *bytes);
 /** Keep a copy of the edge of another worker's tile in pinned memory. */
 tsl_err dp_recur_wave_edge_in(dp_recur_card *w, const tsl_unit *unit, const void *bytes);
+
+/** With a depth: queue all steps of a box; table and stride as of dp_step_launch, the cells that
+ *  the box reads being there. */
+tsl_err dp_recur_layers_run(dp_recur_card *w, dp_recur_box box, void *table, int64_t stride,
+                            cudaStream_t stream);
+/** WAVEFRONT with a depth: memory for the steps of a box, skewed as dp_step_launch has it.
+ *  @param[out] most  rows of a box that it has room for, 1..rows */
+tsl_err dp_recur_skewed_reserve(dp_recur_card *w, int64_t rows, int64_t columns, int64_t *most);
+/** Copy cells into it and out of it: rows and columns 0 are those before a box of `rows` rows.
+ *  plain: row after row, of get `stride` cells apart. */
+tsl_err dp_recur_skewed_put(dp_recur_card *w, int64_t rows, dp_recur_box cells, const void *plain);
+tsl_err dp_recur_skewed_get(dp_recur_card *w, int64_t rows, dp_recur_box cells, void *plain,
+                            int64_t stride);
+/** Reserve a buffer of as many rows as fit, least to most. @param[out] rows  how many */
+tsl_err dp_recur_reserve_rows(dp_recur_card *w, tsl_gpu_buffer *buffer, int64_t row, int64_t least,
+                              int64_t most, const char *what, int64_t *rows);
 
 /** ROWS, INTERVAL: reserve the window of rows, or the whole table; INTERVAL: make the streams.
  *  @return TSL_ERR_INPUT: the cells overflow; TSL_ERR_DEVICE_MEMORY, TSL_ERR_DEVICE */
@@ -158,9 +176,15 @@ tsl_err dp_recur_copy(dp_recur_card *w, void *to, const void *from, int64_t n);
 /** Queue a launch; 0 blocks: nothing. params: addresses of the arguments. */
 tsl_err dp_recur_start(dp_recur_card *w, dp_recur_kernel kernel, int64_t blocks, int threads,
                        cudaStream_t stream, void **params);
-/** dp_recur_start on the worker's stream with the arguments dp_args and launch. */
+/** dp_recur_start with the arguments dp_args and launch. */
 tsl_err dp_recur_run(dp_recur_card *w, dp_recur_kernel kernel, int64_t blocks, int threads,
                      cudaStream_t stream, void *launch);
+
+/** F is called with an unsigned number of as many bytes as a value. */
+template <class F> tsl_err dp_recur_by_bytes(const dp_recur_card *w, F call) {
+  if (w->step == 2) return call((unsigned short)0);
+  return w->step == 4 ? call(0u) : call(0ull);
+}
 
 /** F is called with a value of the table's type, as dp_engine.cuh spells it. */
 template <class F> tsl_err dp_recur_typed(const dp_recur_card *w, F call) {

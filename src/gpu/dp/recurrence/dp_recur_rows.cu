@@ -5,6 +5,7 @@
 
 enum {
   WINDOW_BYTES = 64 << 20, /* of a window that need not be the whole table */
+  LAYERS_BYTES = 1 << 30,  /* the same with a depth */
   SIDE = 64                /* of the squares that tsl_dp_tile computes, a thread for each row */
 };
 
@@ -16,17 +17,18 @@ static bool moves(const dp_recur_card *w) {
 tsl_err dp_recur_rows_open(dp_recur_card *w) {
   tsl_err err = TSL_OK;
   const int64_t row = w->code.Q * w->bytes;
-  int64_t bytes = 0;
+  const int64_t budget = w->code.layers > 0 ? LAYERS_BYTES : WINDOW_BYTES;
+  int64_t bytes = 0, least = w->code.P;
   w->room = w->code.P;
   if (moves(w) && row > 0) {
-    const int64_t least = 4 * (int64_t)w->code.depth + 8;
-    w->room = tsl_min(w->code.P, WINDOW_BYTES / row > least ? WINDOW_BYTES / row : least);
+    least = tsl_min(w->code.P, 4 * (int64_t)w->code.depth + 8);
+    w->room = tsl_min(w->code.P, tsl_max(budget / row, least));
   }
   if (!tsl_mul_i64(w->room, row, &bytes))
     TSL_FAIL(TSL_ERR_INPUT, "a table of %lld x %lld cells is too large for a card",
              (long long)w->code.P, (long long)w->code.Q);
-  TSL_TRY(tsl_gpu_reserve(&w->card->memory, &w->window, bytes + 1,
-                          moves(w) ? "rows of the table" : "the whole table"));
+  TSL_TRY(dp_recur_reserve_rows(w, &w->window, row, least, w->room,
+                                moves(w) ? "rows of the table" : "the whole table", &w->room));
   if (w->code.engine != DP_INTERVAL) goto done;
   TSL_CUDA_TRY(cudaEventCreateWithFlags(&w->fork, cudaEventDisableTiming));
   for (int s = 0; s < DP_RECUR_STREAMS; s++) {
@@ -153,9 +155,10 @@ static tsl_err run_row(dp_recur_card *w, int64_t p, int64_t q0, int64_t q1) {
   return dp_recur_run(w, DP_KERNEL_ROW, tsl_ceil_div(q1 - q0, 256), 256, w->card->stream, &a);
 }
 
-/* All cells of a box, its squares diagonal by diagonal. */
+/* All cells of a box, its squares diagonal by diagonal or, with a depth, its steps. */
 static tsl_err run_box(dp_recur_card *w, dp_recur_box box, cudaStream_t stream) {
   tsl_err err = TSL_OK;
+  if (w->code.layers > 0) return dp_recur_layers_run(w, box, row_at(w, 0), w->code.Q, stream);
   const int64_t down = tsl_ceil_div(box.p1 - box.p0, SIDE);
   const int64_t across = tsl_ceil_div(box.q1 - box.q0, SIDE);
   dp_tile_launch a = {};
@@ -190,6 +193,7 @@ tsl_err dp_recur_rows_tiles(dp_recur_card *w, const tsl_unit *units, int64_t n, 
   tsl_err err = TSL_OK;
   dp_recur_box box = dp_recur_box_of(units);
   const int64_t end = box.p1, step = moves(w) ? w->room - w->code.depth : w->room;
+  const bool boxes = w->code.same_row != 0 || w->code.layers > 0;
   box.q1 = units[n - 1].hi[1];
   if (dp_recur_empty(&box)) return TSL_OK;
   if (end - box.p0 > 1 && (box.q0 > 0 || box.q1 < w->code.Q) && !w->trial)
@@ -200,9 +204,8 @@ tsl_err dp_recur_rows_tiles(dp_recur_card *w, const tsl_unit *units, int64_t n, 
     box.p1 = tsl_min(box.p0 + step, end);
     if (w->room == w->code.P) box.p1 = end;
     if (moves(w)) TSL_TRY(reach(w, box.p0, box.p1));
-    if (w->code.same_row != 0) TSL_TRY(run_box(w, box, w->card->stream));
-    for (int64_t p = box.p0; p < box.p1 && w->code.same_row == 0; p++)
-      TSL_TRY(run_row(w, p, box.q0, box.q1));
+    if (boxes) TSL_TRY(run_box(w, box, w->card->stream));
+    for (int64_t p = box.p0; p < box.p1 && !boxes; p++) TSL_TRY(run_row(w, p, box.q0, box.q1));
     TSL_TRY(dp_recur_rows_look(w, box, units, n, parts));
   }
 done:

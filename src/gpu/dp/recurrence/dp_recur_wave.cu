@@ -3,16 +3,20 @@
  * A band is computed in pieces of rows. In a launch the edge's last column replaces the left one,
  * so each piece has a copy (side) of its rows of `left`, and what comes out is added to `right`.
  * Cells inside of a piece are seen only where they are stored (cells); else pieces end where a row
- * is wanted. */
+ * is wanted. With a depth a launch's cells are in memory (dp_recur_layers.cu), and those that are
+ * seen are copied from there. */
 #include "dp_recur_own.cuh"
 
 #include "dp_grid.cuh"
+#include "integers.h"
 
 #include <string.h>
 
+/* Of a piece: cells that are stored, also with a depth. */
+static const int64_t CELLS_BYTES = 128 << 20, LAYERS_BYTES = INT64_C(2) << 30;
+
 enum {
-  STOPS = 16,              /* rows wanted in a tile; where there are more, its cells are stored */
-  CELLS_BYTES = 128 << 20, /* of a piece whose cells are stored */
+  STOPS = 16, /* rows wanted in a tile; where there are more, its cells are stored */
   MOST_ROWS = 1 << 30
 };
 
@@ -39,6 +43,7 @@ struct band {
 
 tsl_err dp_recur_wave_open(dp_recur_card *w) {
   tsl_err err = TSL_OK;
+  if (w->code.layers > 0) w->code.best = 0; /* it is looked for among the stored cells */
   if (w->code.Q > INT32_MAX - 512)
     TSL_FAIL(TSL_ERR_INPUT, "a table of %lld columns is too wide for a card", (long long)w->code.Q);
   TSL_TRY(tsl_gpu_reserve(&w->card->memory, &w->line, w->code.Q * w->bytes + 1, "last row"));
@@ -232,6 +237,25 @@ done:
   return err;
 }
 
+/* The same with a depth. @param[in] from  entry of `left` for the row above the box */
+static tsl_err inner_layers(dp_recur_card *w, dp_recur_box box, int64_t from, void *table,
+                            int64_t stride) {
+  tsl_err err = TSL_OK;
+  const int64_t rows = box.p1 - box.p0, columns = box.q1 - box.q0;
+  void *const line = dp_recur_at(w, &w->line, box.q0), *const left = dp_recur_at(w, &w->left, from);
+  void *const right = dp_recur_at(w, &w->right, from + 1);
+  TSL_TRY(dp_recur_skewed_put(w, rows, dp_recur_box{0, 1, 1, columns + 1}, line));
+  TSL_TRY(dp_recur_skewed_put(w, rows, dp_recur_box{0, rows + 1, 0, 1}, left));
+  TSL_TRY(dp_recur_layers_run(w, box, w->skewed.data, rows + 1, w->card->stream));
+  TSL_TRY(dp_recur_skewed_get(w, rows, dp_recur_box{1, rows + 1, columns, columns + 1}, right, 1));
+  TSL_TRY(
+      dp_recur_skewed_get(w, rows, dp_recur_box{rows, rows + 1, 1, columns + 1}, line, columns));
+  if (table != NULL)
+    TSL_TRY(dp_recur_skewed_get(w, rows, dp_recur_box{1, rows + 1, 1, columns + 1}, table, stride));
+done:
+  return err;
+}
+
 /* Cells of rows a..b that are no boundary. */
 static tsl_err inner(dp_recur_card *w, const band *t, int64_t a, int64_t b) {
   tsl_err err = TSL_OK;
@@ -241,6 +265,7 @@ static tsl_err inner(dp_recur_card *w, const band *t, int64_t a, int64_t b) {
   const int64_t at = (box.p0 - a) * width + box.q0 - t->box.q0, from = box.p0 - p0;
   void *const table = t->stored ? dp_recur_at(w, &w->cells, at) : NULL;
   if (dp_recur_empty(&box)) return TSL_OK;
+  if (w->code.layers > 0) return inner_layers(w, box, from, table, width);
   TSL_TRY(dp_recur_copy(w, w->side.data, dp_recur_at(w, &w->left, from), b - box.p0 + 1));
   TSL_TRY(dp_recur_wave_launch(w, box, table, width));
   TSL_TRY(dp_recur_copy(w, dp_recur_at(w, &w->right, from + 1), dp_recur_at(w, &w->side, 1),
@@ -283,12 +308,10 @@ done:
 static tsl_err store_rows(dp_recur_card *w, const band *t, int64_t *rows) {
   tsl_err err = TSL_OK;
   const int64_t row = (t->box.q1 - t->box.q0) * w->bytes, all = t->box.p1 - t->box.p0;
-  *rows = row < CELLS_BYTES ? CELLS_BYTES / row : 1;
-  if (*rows > all) *rows = all;
-  while ((err = tsl_gpu_reserve(&w->card->memory, &w->cells, *rows * row, "cells of a tile")) ==
-             TSL_ERR_DEVICE_MEMORY &&
-         *rows > 1)
-    *rows = (*rows + 1) / 2;
+  const int64_t budget = w->code.layers > 0 ? LAYERS_BYTES : CELLS_BYTES;
+  const int64_t most = tsl_min(tsl_min(tsl_max(budget / row, 1), all), *rows);
+  TSL_TRY(dp_recur_reserve_rows(w, &w->cells, row, 1, most, "cells of a tile", rows));
+done:
   return err;
 }
 
@@ -316,7 +339,7 @@ static void plan_pieces(const dp_recur_card *w, band *t) {
     if (q >= t->box.q0 && q < t->box.q1) add_stop(t, p);
   }
   if (by_row) add_stop(t, w->goal.p0);
-  t->stored = w->table >= 0 || t->n_stops > STOPS ||
+  t->stored = w->table >= 0 || (all && w->code.best == 0) || t->n_stops > STOPS ||
               (by_column && w->goal.q0 >= t->mq && w->goal.q1 < t->box.q1);
   if (t->stored) t->n_stops = 0;
 }
@@ -327,6 +350,7 @@ static tsl_err reserve(dp_recur_card *w, const band *t) {
   const int64_t edge = (t->box.p1 - t->box.p0 + 1) * w->bytes;
   TSL_TRY(tsl_gpu_reserve(m, &w->left, edge, "left edge"));
   TSL_TRY(tsl_gpu_reserve(m, &w->right, edge, "right edge"));
+  if (w->code.layers > 0) goto done;
   TSL_TRY(tsl_gpu_reserve(m, &w->side, edge, "edge of a launch"));
   TSL_TRY(tsl_gpu_reserve(m, &w->below, (t->box.q1 - t->box.q0) * w->bytes, "row of a launch"));
 done:
@@ -356,6 +380,8 @@ tsl_err dp_recur_wave_tiles(dp_recur_card *w, const tsl_unit *units, int64_t n, 
   if (dp_recur_empty(&t.box)) return TSL_OK;
   plan_pieces(w, &t);
   TSL_TRY(reserve(w, &t));
+  if (w->code.layers > 0)
+    TSL_TRY(dp_recur_skewed_reserve(w, t.box.p1 - t.box.p0, t.box.q1 - t.box.q0, &step));
   if (t.stored) TSL_TRY(store_rows(w, &t, &step));
   TSL_TRY(enter_left(w, &t));
   TSL_TRY(dp_recur_copy(w, w->right.data, dp_recur_at(w, &w->line, t.box.q1 - 1), 1));
