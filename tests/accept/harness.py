@@ -164,6 +164,7 @@ class Suite:
         self.passed = self.failed = self.starts = 0
         self.group, self.groups = None, {}
         self.apart, self.dealt = False, 0
+        self.one_by_one, self.seen = False, 0
         self.n_hosts = self.hosts_asked()
         self.common = tempfile.mkdtemp(prefix="tesela_test_")  # of all processes
         self.one_in = int(os.environ.get("TSL_TEST_ONE_IN", "1")) * self.number_asked("one-in", 1) if not self.only else 1
@@ -207,11 +208,15 @@ class Suite:
 
     def mine(self):
         """Is the next case this process's? Cases of one group stay together; those that are apart are left
-        out together, and else dealt out one by one."""
+        out together, and else dealt out one by one; one_by_one: they are one process's, but left out one by one."""
         key = self.group if self.group is not None else ("case", len(self.groups))
         number = self.groups.setdefault(key, len(self.groups))
-        if number != 0 and number % self.one_in != self.first:
+        self.seen += 1
+        which = self.seen - 1 if self.one_by_one else number
+        if which != 0 and which % self.one_in != self.first:
             return False
+        if self.one_by_one:
+            return number % self.jobs == self.share
         if not self.apart:
             return (number + self.one_in - 1) // self.one_in % self.jobs == self.share
         self.dealt += 1
