@@ -1,9 +1,10 @@
 """What the scripts of tests/accept and tests/mpi share: starting tesela, decks, counting cases.
 
-A script is called as  SCRIPT TESELA [--fast] [--hosts=N]  and prints one line per case, then "N passed,
-N failed". With --hosts runs of several ranks are spread over N hosts of a network of their own
-(tests/hosts/network.py); runs without mpirun stay on this host. Exit status: 0 all passed, 1 a case
-failed, 77 a Python package is missing, or no hosts can be made.
+A script is called as  SCRIPT TESELA [--fast] [--hosts=N] [--one-in=N]  and prints one line per case, then
+"N passed, N failed". With --hosts runs of several ranks are spread over N hosts of a network of their own
+(tests/hosts/network.py); runs without mpirun stay on this host. With --one-in the script has every N-th of
+its cases only (Suite). Exit status: 0 all passed, 1 a case failed, 77 a Python package is missing, or no
+hosts can be made.
 """
 import glob
 import os
@@ -150,7 +151,7 @@ class Suite:
     jobs: so many processes share the cases, each with a folder of its own; what a script does outside
     its cases, all do. Starting a program is mostly waiting, so that there may be more than cores.
     TSL_TEST_ONE_IN=K and TSL_TEST_FIRST=F in the environment: of the cases the first, and every K-th from number F
-    (standard 0) on.
+    (standard 0) on. With --one-in=N every K N-th.
     """
 
     def __init__(self, doc, jobs=1):
@@ -163,9 +164,10 @@ class Suite:
         self.passed = self.failed = self.starts = 0
         self.group, self.groups = None, {}
         self.apart, self.dealt = False, 0
+        self.one_by_one, self.seen = False, 0
         self.n_hosts = self.hosts_asked()
         self.common = tempfile.mkdtemp(prefix="tesela_test_")  # of all processes
-        self.one_in = int(os.environ.get("TSL_TEST_ONE_IN", "1")) if not self.only else 1
+        self.one_in = int(os.environ.get("TSL_TEST_ONE_IN", "1")) * self.number_asked("one-in", 1) if not self.only else 1
         self.slow_build = "ASAN_OPTIONS" in os.environ
         self.first = int(os.environ.get("TSL_TEST_FIRST", "0")) % self.one_in
         self.jobs = jobs if not self.only else 1
@@ -177,13 +179,18 @@ class Suite:
         self.network = network.Network(self.n_hosts).__enter__() if self.n_hosts else None
 
     @staticmethod
-    def hosts_asked():
+    def number_asked(option, standard):
+        """N of --OPTION=N."""
+        asked = [a.split("=")[1] for a in sys.argv if a.startswith(f"--{option}=")]
+        return int(asked[0]) if asked else standard
+
+    def hosts_asked(self):
         """N of --hosts=N, 0 without; ends the script where there can be none."""
-        asked = [a.split("=")[1] for a in sys.argv if a.startswith("--hosts=")]
-        if asked and network.why_not():
+        hosts = self.number_asked("hosts", 0)
+        if hosts and network.why_not():
             print(f"skipped: {network.why_not()}")
             sys.exit(77)
-        return int(asked[0]) if asked else 0
+        return hosts
 
     def fork(self):
         """The number of this process, and on process 0 the others and where they report."""
@@ -201,11 +208,15 @@ class Suite:
 
     def mine(self):
         """Is the next case this process's? Cases of one group stay together; those that are apart are left
-        out together, and else dealt out one by one."""
+        out together, and else dealt out one by one; one_by_one: they are one process's, but left out one by one."""
         key = self.group if self.group is not None else ("case", len(self.groups))
         number = self.groups.setdefault(key, len(self.groups))
-        if number != 0 and number % self.one_in != self.first:
+        self.seen += 1
+        which = self.seen - 1 if self.one_by_one else number
+        if which != 0 and which % self.one_in != self.first:
             return False
+        if self.one_by_one:
+            return number % self.jobs == self.share
         if not self.apart:
             return (number + self.one_in - 1) // self.one_in % self.jobs == self.share
         self.dealt += 1

@@ -5,7 +5,9 @@
  * ONLY: problems whose name contains it. --small: for sanitizers. --restart: instead, small ones
  * that are saved before a stage or in the walk and go on elsewhere: card to card, card to socket,
  * socket to card; recurrences too. --sockets: sockets stand for the cards, which tests the test;
- * --queued: with memory like a card's (dp_queued.h). Exit status 77: no card. */
+ * --queued: with memory like a card's (dp_queued.h). Exit status 77: no card.
+ * A case (../cpu/cases.h) is a deck with a mode and a way to recover, with dice of its own. */
+#include "../cpu/cases.h"
 #include "dp_backend_drive.h"
 #include "dp_backend_recurrences.h"
 #include "dp_queued.h"
@@ -20,7 +22,14 @@ static long n_paused; /* runs that went on from what others had saved */
 static bool small_sizes, sockets_only, queued, restarts;
 static tsl_device card, socket_one;
 static const tsl_backend *card_backend, *socket_backend;
-static uint64_t dice = 1;
+static uint64_t dice, of_all = 1; /* of a case; of the program */
+static int64_t n_cases;
+
+/** Is the next deck this run's? */
+static bool next_is_mine(void) {
+  dice = of_all + 7919 * (uint64_t)++n_cases;
+  return case_is_mine(n_cases - 1);
+}
 
 static bool check(bool good, const char *name, const char *what, const char *more) {
   n_checks++;
@@ -551,6 +560,7 @@ static tsl_err restart_recurrences(void) {
   tsl_err err = TSL_OK;
   char text[1400], name[96];
   for (size_t k = 0; k < sizeof recurrences / sizeof *recurrences; k++) {
+    if (!next_is_mine()) continue;
     const char *mode = modes[dp_dice(&dice, 3)];
     (void)snprintf(text, sizeof text, "  problem: recurrence\n  mode: %s\n%s", mode,
                    recurrences[k]);
@@ -569,12 +579,14 @@ static tsl_err try_modes(const section *s) {
                                     "  memory: 300 KiB\n  recover: host\n"};
   tsl_err err = TSL_OK;
   char body[1024], text[1400], name[96];
+  dice = of_all + (uint64_t)n_cases;
   s->write(body, sizeof body);
   for (int mode = 0; mode < DP_N_MODES; mode++) {
     if (!(s->modes & 1 << mode)) continue;
     const size_t n = mode == DP_RECOVER ? sizeof how / sizeof *how : 1;
     const size_t first = restarts && n > 1 ? (size_t)dp_dice(&dice, 2) : 0; /* every other */
     for (size_t k = first; k < n; k += restarts ? 2 : 1) {
+      if (!next_is_mine()) continue;
       (void)snprintf(text, sizeof text, "%s  mode: %s\n%s", body, dp_mode_words[mode], how[k]);
       (void)snprintf(name, sizeof name, "%s, %s %zu", s->name, dp_mode_words[mode], k);
       err = restarts ? try_restart(name, text, true) : try_problem(name, text);
@@ -667,7 +679,7 @@ int main(int argc, char **argv) {
     else if (strcmp(argv[a], "--queued") == 0)
       sockets_only = queued = true;
     else if (strcmp(argv[a], "--seed") == 0 && a + 1 < argc)
-      dice = (uint64_t)atoll(argv[++a]);
+      of_all = (uint64_t)atoll(argv[++a]);
     else
       only = argv[a];
   TSL_TRY(open_devices(&skip));

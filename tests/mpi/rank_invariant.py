@@ -110,8 +110,8 @@ def case(name, ranks, **run_keys):
 
 
 def put(label, body, subject, *args, **more):
-    """A case; those of one subject stay together, as they are compared with one truth."""
-    suite.group = str(subject)
+    """A case; those of one subject are one process's, as they are compared with one truth."""
+    suite.group, suite.one_by_one = str(subject), True
     suite.case(label, body, subject, *args, **more)
 
 

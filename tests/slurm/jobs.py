@@ -578,7 +578,7 @@ def main():
             suite.case(f"elastic.{body.__name__}", body, box)
         for body in (part_of_allocation, mpirun_in_hetjob, narrow, bad_status):
             suite.case(f"allocation.{body.__name__}", body, box)
-    suite.case("cluster.leaves_nothing", lambda: check(
+    suite.everywhere("cluster.leaves_nothing", lambda: check(
         not cluster.remains() and not os.path.exists(cluster.folder), "processes or files are left"))
     suite.end()
 

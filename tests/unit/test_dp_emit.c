@@ -1,4 +1,6 @@
-/* unit.dp.emit: emitted C against the interpreter, for all patterns, types and kinds of failure. */
+/* unit.dp.emit: emitted C against the interpreter, for all patterns, types and kinds of failure. A
+ * case (../cpu/cases.h) is a text to compile. */
+#include "../cpu/cases.h"
 #include "dp_run.h"
 
 #include <math.h>
@@ -6,6 +8,12 @@
 #include <unistd.h>
 
 static const int32_t w_data[] = {3, 1, 4, 2, 5};
+
+/** Is the next text this run's? */
+static bool next_is_mine(void) {
+  static int64_t n_cases = 0;
+  return case_is_mine(n_cases++);
+}
 
 /** Compile, run and compare every cell. @return sum of dp_bad */
 static int same_as_interpreter(const draft *d, dp_pattern pattern, uint64_t seed) {
@@ -67,6 +75,7 @@ static void eight_patterns(void **state) {
   (void)state;
   for (int p = 0; p < DP_N_PATTERNS; p++)
     for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
+      if (!next_is_mine()) continue;
       draft d;
       const tsl_type type = s % 2 == 0 ? TSL_I32 : TSL_I64;
       draft_pattern(&d, (dp_pattern)p, type, sizes[s][0], sizes[s][1]);
@@ -79,6 +88,7 @@ static void types(void **state) {
   (void)state;
   for (int t = 0; t < 5; t++)
     for (int p = t % 2; p < DP_N_PATTERNS; p += 3) {
+      if (!next_is_mine()) continue;
       draft d;
       draft_pattern(&d, (dp_pattern)p, all[t], 37, 41);
       assert_int_equal(same_as_interpreter(&d, (dp_pattern)p, 7), 0);
@@ -228,6 +238,7 @@ static void intervals(void **state) {
   (void)state;
   for (int c = 0; c < 5; c++)
     for (int n = 0; n < 200; n = n * 3 + 13) {
+      if (!next_is_mine()) continue;
       draft d;
       draft_table(&d, TSL_I64, n, n);
       d.equation.names.tables[0].cells = LANG_CELLS_UPPER;
@@ -284,11 +295,15 @@ static uint64_t rounds(uint64_t n) {
   return factor != NULL && atoi(factor) > 0 ? n * (uint64_t)atoi(factor) : n;
 }
 
-/** Random expressions inside a fixed frame of references. */
+/** Random expressions inside a fixed frame of references. Some of all fail, but not most. */
 static void random_cells(void **state) {
-  int failed = 0;
+  uint64_t failed = 0, left_out = 0;
   (void)state;
   for (uint64_t seed = 1; seed <= rounds(40); seed++) {
+    if (!next_is_mine()) {
+      left_out++;
+      continue;
+    }
     writer w = {.seed = seed * 77};
     draft d;
     const dp_pattern pattern = (dp_pattern)(seed % DP_N_PATTERNS);
@@ -310,14 +325,15 @@ static void random_cells(void **state) {
     draft_cell(&d, w.text);
     failed += same_as_interpreter(&d, pattern, seed) != 0;
   }
-  assert_true(failed > 0 && (uint64_t)failed < rounds(30));
+  assert_true((failed > 0 || left_out > 0) && failed < rounds(30));
 }
 
 /** Reads at computed places, some of them where the order forbids, with and without a condition. */
 static void random_reads(void **state) {
-  int failed = 0;
+  uint64_t failed = 0;
   (void)state;
   for (uint64_t seed = 1; seed <= rounds(30); seed++) {
+    if (!next_is_mine()) continue;
     writer w = {.seed = seed * 99};
     draft d;
     const dp_pattern pattern = seed % 2 == 0 ? DP_RUD : DP_NOSE;
@@ -345,7 +361,7 @@ static void random_reads(void **state) {
     draft_cell(&d, w.text);
     failed += same_as_interpreter(&d, pattern, seed) != 0;
   }
-  assert_true((uint64_t)failed < rounds(30));
+  assert_true(failed < rounds(30));
 }
 
 /* ----------------------------------------------------------------- failures */
@@ -386,6 +402,7 @@ static void failures(void **state) {
       {TSL_F64, "M[i-1][j] + (i > 8 ? inf : 1) - M[i-1][j-1]", DP_BAD_REAL}};
   (void)state;
   for (size_t t = 0; t < sizeof cases / sizeof *cases; t++) {
+    if (!next_is_mine()) continue;
     draft d;
     draft_table(&d, cases[t].type, 17, 9);
     draft_array(&d, "w", TSL_I32, 5, 0, w_data);
@@ -410,6 +427,7 @@ static void long_chains(void **state) {
                {TSL_I64, "sum(k = 0 .. j : k", "+i+k", ")"}};
   (void)state;
   for (size_t t = 0; t < sizeof cases / sizeof *cases; t++) {
+    if (!next_is_mine()) continue;
     draft d;
     writer w = {.seed = 1};
     draft_table(&d, cases[t].type, 5, 9);
@@ -446,6 +464,7 @@ static void best_cells(void **state) {
   (void)state;
   for (int p = DP_NOSE; p < DP_N_PATTERNS; p++)
     for (int maximum = 0; maximum < 2; maximum++) {
+      if (!next_is_mine()) continue;
       compiled c;
       dp_oracle grid;
       dp_value v;

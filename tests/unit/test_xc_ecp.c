@@ -1,5 +1,6 @@
 /* unit.xc.ecp: effective core potentials: what is read, cores, matrices beside sums over points of
- * space, gradients beside differences. */
+ * space, gradients beside differences, whose cases (../cpu/cases.h) are coordinates. */
+#include "../cpu/cases.h"
 #include "xc_basis.h"
 #include "xc_ecp_integrals.h"
 #include "xc_ecp_local.h"
@@ -349,6 +350,7 @@ static void gradients(void **state) {
   (void)state;
   static const double step = 4e-3;
   static const int steps[6] = {-3, -2, -1, 1, 2, 3};
+  int64_t number = 0;
   for (int spherical = 0; spherical < 2; spherical++) {
     rig r;
     double found[40][3] = {{0}}, e[6], sum[3] = {0};
@@ -365,6 +367,7 @@ static void gradients(void **state) {
       for (int x = 0; x < 3; x++) largest = fmax(largest, fabs(found[a][x])), sum[x] += found[a][x];
     for (int64_t a = 0; a < atoms; a++)
       for (int x = 0; x < 3; x++) {
+        if (!case_is_mine(number++)) continue;
         const double at = r.atoms[a].at[x];
         for (int s = 0; s < 6; s++) {
           r.atoms[a].at[x] = at + steps[s] * step;
