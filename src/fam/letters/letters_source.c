@@ -53,7 +53,6 @@ tsl_err letters_source_open(const char *path, letters_source *out) {
   char first[2] = "";
   *out = (letters_source){.path = path};
   TSL_TRY(table_file_open(path, &out->file, &out->n));
-  TSL_TRY(table_check_memory(out->n, path));
   TSL_TRY(read_file(out, 0, tsl_min(out->n, 2), first));
   out->packed = letters_is_packed(first, tsl_min(out->n, 2));
 done:

@@ -28,8 +28,7 @@ typedef struct letters_buffer {
   int64_t room;
 } letters_buffer;
 
-/** Open a regular file. One thread at a time.
- *  @return TSL_ERR_INPUT also for more than half of this host's memory; _IO */
+/** Open a regular file. One thread at a time. @return TSL_ERR_INPUT or _IO */
 tsl_err letters_source_open(const char *path, letters_source *out);
 
 /** The same of bytes in memory, which are borrowed. */

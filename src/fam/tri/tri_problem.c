@@ -2,6 +2,7 @@
 #include "tri_graph_root.h"
 #include "tri_letters.h"
 #include "tri_marks.h"
+#include "tri_streamed.h"
 
 #include <stddef.h>
 #include <stdio.h>
@@ -285,6 +286,7 @@ static void tri_destroy(tsl_problem *problem) {
   tri_own *own = problem->own;
   if (own != NULL) tri_graph_clear(&own->graph);
   if (own != NULL) letters_clear(&own->letters);
+  if (own != NULL) tri_streamed_clear(&own->streamed);
   if (own != NULL) TSL_FREE_ALL(own->work, own->edges, own->names, own->totals, own->row);
   tsl_free(own);
   problem->own = NULL;
@@ -359,6 +361,7 @@ static tsl_err tri_create(tsl_deck *deck, tsl_problem *problem) {
   TSL_TRY(tri_check_values(deck, &s, problem->params));
   TSL_TRY(begin_equation(deck, &s, p, &equation));
   if (s.output == TRI_HISTOGRAM) TSL_TRY(tri_check_bins(deck, &s, problem->params, problem->own));
+  points.on_sockets = tri_on_sockets(problem);
   TSL_TRY(load_sets(deck, &s, format, other, &points, &marks));
   TSL_TRY(tri_check_points(deck, &s, &points, problem->params));
   if (tri_is_equation(p)) TSL_TRY(tri_equation_parse(deck, &s.function, p->d, &equation));
