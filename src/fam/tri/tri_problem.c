@@ -255,17 +255,31 @@ static const char *unit_of_values(const tri_deck *s, const tri_points *points) {
   return s->function.unit != NULL ? s->function.unit : "1";
 }
 
+/** PAIRED sequences: who holds them. */
+static void note_records(const tri_params *p, const tri_points *points, char *text, size_t size) {
+  const double mebibyte = 1 << 20;
+  const letters_set *set = &points->letters;
+  text[0] = '\0';
+  if (p->output != TRI_PAIRED) return;
+  if (points->streamed != NULL)
+    (void)snprintf(text, size, "records: read by the ranks that compute them\n");
+  else
+    (void)snprintf(text, size, "records: %.1f MiB, held by each rank, as gzip cannot be entered\n",
+                   (double)(set->starts[set->n] + 8 * set->n) / mebibyte);
+}
+
 /** Keep for tri_describe how the points came about. */
 static void note_points(const tri_deck *s, const tri_points *points, const tri_rounding *rounding,
                         bool older, tsl_problem *problem) {
   const tri_params *p = tri_params_of(problem);
-  char cost[256], moved[64] = "";
+  char cost[256], moved[128] = "";
   if (points->moved > 0)
     (void)snprintf(moved, sizeof moved, ", which moves coordinates by up to %.2g", points->moved);
   tri_rounding_describe(p, points->unit, rounding, cost, sizeof cost);
   tri_own *own = problem->own;
   if (tri_of_letters(p)) {
-    (void)snprintf(own->text, TRI_TEXT, "sequences: %.1400s\n", points->from);
+    note_records(p, points, moved, sizeof moved);
+    (void)snprintf(own->text, TRI_TEXT, "sequences: %.1400s\n%s", points->from, moved);
     return;
   }
   (void)snprintf(
@@ -404,8 +418,8 @@ static void tri_signature(const tsl_problem *problem, char text[96]) {
                p->two ? " two" : "", tri_has_cells(p) ? " cells" : "");
   if (p->block_rows > 0) (void)snprintf(text + used, 96 - (size_t)used, "x%d", p->block_rows);
   if (tri_of_letters(p))
-    used += snprintf(text + used, 96 - (size_t)used, " l%lld%s", (long long)p->longest,
-                     p->aligned ? " aligned" : "");
+    used += snprintf(text + used, 96 - (size_t)used, " l%lld%s%s", (long long)p->longest,
+                     p->aligned ? " aligned" : "", p->streamed ? " read" : "");
   if (p->function == TRI_EXTENSION)
     (void)snprintf(text + used, 96 - (size_t)used, " x%d", p->x_drop);
   if (p->output == TRI_SUM || tri_is_equation(p))
