@@ -10,8 +10,8 @@
 #include <string.h>
 
 enum {
-  LARGE = 4, /* pieces of so many times the size are divided where records begin */
-  STEP = 64  /* pieces of a file that are checked together */
+  LARGE = 4,       /* pieces of so many times the size are divided where records begin */
+  WINDOW = 1 << 23 /* bytes of a file that are checked together, but one piece */
 };
 
 /* ---- marks */
@@ -190,8 +190,11 @@ static int64_t end_of_window(const checking *c, int64_t lo) {
   int64_t hi = INT64_MAX;
   for (int i = 0; i < c->n; i++) {
     if (!letters_pieces_good(&c->files[i]) || c->x->of[i] <= lo) continue;
-    const int64_t piece = letters_marked_find(c->x->marks[i], c->x->pieces[i], lo) + STEP;
-    hi = tsl_min(hi, c->x->marks[i][tsl_min(piece, c->x->pieces[i])].records);
+    const letters_mark *const marks = c->x->marks[i];
+    const int64_t n = c->x->pieces[i], first = letters_marked_find(marks, n, lo);
+    int64_t end = first + 1;
+    while (end < n && marks[end + 1].at - marks[first].at <= WINDOW) end++;
+    hi = tsl_min(hi, marks[end].records);
   }
   return hi;
 }
