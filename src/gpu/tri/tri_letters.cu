@@ -1,7 +1,7 @@
 /* Sequences on a card: upload, the order of columns, and which kernels a strip takes. */
 #include "tri_letters.cuh"
 
-#include "parallel.h"
+#include "tri_frames.cuh"
 
 #include <algorithm>
 #include <vector>
@@ -107,9 +107,8 @@ done:
   return err;
 }
 
-/* The letters go by pinned memory: of a million pairs they are most of what a card waits for.
- * n_places: starts are of so many places and one more. */
-static tsl_err upload_sequences(tri_gpu *w, const tri_sequences *s, int64_t n_places) {
+/* The letters go by pinned memory: of a million pairs they are most of what a card waits for. */
+tsl_err tri_letters_upload(tri_gpu *w, const tri_sequences *s, int64_t n_places) {
   tsl_err err = TSL_OK;
   tri_letters_state *const l = w->letters;
   const int64_t letters = s->starts[n_places], word = sizeof(uint32_t);
@@ -129,37 +128,14 @@ tsl_err tri_letters_open(tri_gpu *w) {
   TSL_TRY(tsl_gpu_stage_create(&w->letters->stage));
   TSL_TRY(
       tsl_gpu_upload(w, &w->letters->scores, scores->data, tsl_field_count(scores) * 4, "scores"));
+  w->letters->threads = tri_usable_cores();
   if (w->p.streamed)
-    TSL_TRY(tri_records_open(w->problem, tsl_parallel_slots(), &w->letters->records));
+    TSL_TRY(tri_records_open(w->problem, w->letters->threads, &w->letters->records));
   else
-    TSL_TRY(upload_sequences(w, &s, w->p.n_pad));
+    TSL_TRY(tri_letters_upload(w, &s, w->p.n_pad));
   if (w->p.output == TRI_PAIRED) return tri_paired_open(w);
   TSL_TRY(upload_columns(w));
   TSL_TRY(tri_is_scored(&w->p) ? tri_align_open(w) : prepare_many(w));
-done:
-  return err;
-}
-
-/* tsl_parallel_body: pieces of text. */
-static tsl_err fill_pieces(void *context, int slot, int64_t lo, int64_t hi) {
-  tsl_err err = TSL_OK;
-  for (int64_t k = lo; k < hi; k++)
-    TSL_TRY(letters_reader_fill((letters_reader *)context, k, slot));
-done:
-  return err;
-}
-
-tsl_err tri_letters_take(tri_gpu *w, int64_t lo, int64_t hi) {
-  tsl_err err = TSL_OK;
-  tri_letters_state *const l = w->letters;
-  int64_t first = 0;
-  TSL_TRY(tri_records_aim(l->records, lo, hi));
-  TSL_TRY(tsl_parallel(letters_reader_pieces(l->records), 1, fill_pieces, l->records));
-  tri_records_ahead(l->records, hi, std::min(hi + (hi - lo), w->p.columns));
-  l->sequences = tri_records_sequences(l->records, &first);
-  w->p.first = first;
-  TSL_TRY(upload_sequences(w, &l->sequences, first + hi - lo));
-  TSL_CUDA_TRY(cudaStreamSynchronize(w->stream)); /* the set is read anew by the next */
 done:
   return err;
 }

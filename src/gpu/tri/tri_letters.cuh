@@ -41,6 +41,7 @@ typedef struct tri_letters_state {
   letters_reader *records; /**< with params.streamed, codes and starts are of a group of units; else
                                 NULL */
   tri_sequences sequences; /**< likewise, on the host */
+  int threads;             /**< likewise, that read */
 } tri_letters_state;
 
 /** What kernels see. */
@@ -261,8 +262,11 @@ tsl_err tri_paired_rows(tri_gpu *w, int64_t a, int64_t b, void *slab);
  *  host or on their way there, and fill its lists of spans and operations. Waits. */
 tsl_err tri_traceback_rows_run(tri_gpu *w, int64_t lo, int64_t hi, tsl_part *part);
 
+/** Letters and starts of places 0 to n_places - 1. Waits. */
+tsl_err tri_letters_upload(tri_gpu *w, const tri_sequences *s, int64_t n_places);
+
 /** With params.streamed: read the records of rows [lo, hi) and upload them. They are a problem of
- *  their own then, rows and columns from 0 on, with params of the worker. */
+ *  their own then, rows and columns from 0 on, with params of the worker. Waits. */
 tsl_err tri_letters_take(tri_gpu *w, int64_t lo, int64_t hi);
 /** Those that are on the card, on the host. */
 tri_sequences tri_letters_sequences(const tri_gpu *w);
