@@ -269,8 +269,9 @@ static int64_t group_size(const tri_gpu *w, const tsl_unit *units, int64_t n) {
   const int64_t m = together ? tri_neighbours(units, n) : 1;
   double bytes = units->device_bytes;
   int64_t k = 1;
-  while (k < m && bytes + units[k].device_bytes <= TRI_WINDOW_BYTES)
-    bytes += units[k++].device_bytes;
+  const double window = TRI_WINDOW_BYTES, limit = (double)w->memory.limit;
+  const double most = limit > 0 && limit / 4 < window ? limit / 4 : window;
+  while (k < m && bytes + units[k].device_bytes <= most) bytes += units[k++].device_bytes;
   return w->p.streamed ? k : m; /* as much as is read at once */
 }
 
