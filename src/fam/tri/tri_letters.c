@@ -54,7 +54,9 @@ tsl_err tri_letters_load(const tsl_deck *deck, const tri_deck *s, tri_points *po
   if (s->output == TRI_PAIRED && n == 2) err = tri_streamed_load(deck, s, asks, &failed, points);
   if (err == TSL_OK && points->streamed == NULL)
     err = letters_read(asks, n, &failed, &points->letters);
-  TSL_TRY(tsl_deck_blame(deck, points_key(tri_section(sections[failed]), "input.file", key), err));
+  if (failed >= 0)
+    err = tsl_deck_blame(deck, points_key(tri_section(sections[failed]), "input.file", key), err);
+  TSL_TRY(err);
   points->table.n = points->letters.of[n - 1];
   (void)snprintf(points->unit, sizeof points->unit, "1");
   (void)snprintf(points->from, sizeof points->from, "%s", points->letters.about[n - 1]);

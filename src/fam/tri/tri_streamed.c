@@ -146,6 +146,7 @@ tsl_err tri_streamed_load(const tsl_deck *deck, const tri_deck *s, const letters
   t->same[0] = -1;
   l.again = s->alignment != NULL && points->on_sockets;
   TSL_TRY(keep_paths(asks, t));
+  *failed = -1;
   TSL_TRY(set_rules(&l));
   TSL_TRY(
       letters_index_make(t->asks, LETTERS_FILES, LETTERS_INDEX_PIECE, &looker, failed, &t->index));

@@ -25,6 +25,7 @@ typedef struct tri_streamed {
 /**
  * Look at all records of two files.
  * @param[in]  asks  of the other set, then of the rows
+ * @param[out] failed  as of letters_read; -1: an error is of another key, and has its place
  * @param[out] points  streamed, and of letters all but codes and names; streamed is NULL where a
  *                     file is gzip, of which nothing was read
  */
