@@ -2,6 +2,7 @@
 #include "tri_cpu.h"
 #include "tri_bits.h"
 #include "tri_cpu_frames.h"
+#include "tri_cpu_records.h"
 
 #include "integers.h"
 
@@ -79,6 +80,7 @@ static void tri_close_cpu(tsl_worker **worker) {
   tri_cells_clear(&w->cells);
   tri_cpu_equation_close(&w->equation);
   tri_tracer_clear(&w->tracer);
+  tri_cpu_records_close(&w->records);
   TSL_FREE_ALL(w->thread, (void *)w->bodies.p, w->uniform, w->ones, w);
   *worker = NULL;
 }
@@ -104,11 +106,12 @@ static tsl_err tri_open_cpu(const tsl_problem *problem, const tsl_device *device
     *worker = w;
     return TSL_OK;
   }
+  if (w->p->streamed) TSL_TRY(tri_cpu_records_open(w, problem));
   view_set(w, problem);
   sizes_choose(w);
   function_choose(w);
   TSL_TRY(tri_cpu_equation_open(problem, device, &w->equation));
-  TSL_TRY(tri_cpu_letters_open(problem, &w->letters));
+  TSL_TRY(tri_cpu_letters_open(problem, w->p, &w->letters));
   if (w->p->output == TRI_SUM) TSL_TRY(tri_sum_open(w, problem));
   if (w->p->near) TSL_TRY(tri_tree_create(problem, &w->tree));
   if (tri_is_graph(w->p)) TSL_TRY(tri_graph_open(w));
@@ -178,6 +181,7 @@ static tsl_err tri_run_cpu(tsl_worker *w, const tsl_unit *units, int64_t n, tsl_
     tsl_unit unit = units[u];
     m = w->p->near ? tri_neighbours(units + u, n - u) : 1;
     unit.hi[0] = units[u + m - 1].hi[0];
+    if (w->records != NULL) TSL_TRY(tri_cpu_records_take(w, &units[u], &unit));
     TSL_TRY(run_unit(w, &unit, &parts[u]));
     tri_restore_signs(w->p, &unit, &parts[u]);
     if (w->p->aligned) TSL_TRY(tri_traceback_run(w, &unit, &parts[u]));

@@ -142,7 +142,7 @@ typedef struct tri_thread {
 typedef struct tri_cells tri_cells;
 
 struct tsl_worker {
-  const tri_params *p; /**< not owned */
+  const tri_params *p; /**< not owned; with params.streamed those of `records` */
   const tri_kernels *kernels;
   tri_view view;
   int t; /**< 0 f32, 1 f64 */
@@ -173,9 +173,10 @@ struct tsl_worker {
   int64_t within_room; /**< DBSCAN: values of a row before the k least are kept */
   tri_cpu_equation equation;
   tri_cpu_letters letters;
-  struct tri_tracer *tracer; /**< of alignments; else NULL */
-  const void *vectors;       /**< SUM: [vectors][n_pad]; not owned */
-  void *ones;                /**< SUM without vectors */
+  struct tri_tracer *tracer;       /**< of alignments; else NULL */
+  struct tri_cpu_records *records; /**< with params.streamed; else NULL */
+  const void *vectors;             /**< SUM: [vectors][n_pad]; not owned */
+  void *ones;                      /**< SUM without vectors */
 
   struct tri_frames_cpu *frames; /**< of a trajectory; then nothing else but p and slow is set */
 };

@@ -23,10 +23,10 @@ static bool letters_fit_bytes(const tri_params *p) {
   return gap + p->extend <= MOST_STEP && p->most + gap <= INT8_MAX && p->least + gap >= INT8_MIN;
 }
 
-tsl_err tri_cpu_letters_open(const tsl_problem *problem, tri_cpu_letters *l) {
+tsl_err tri_cpu_letters_open(const tsl_problem *problem, const tri_params *p, tri_cpu_letters *l) {
   tsl_err err = TSL_OK;
   int level = 0;
-  *l = (tri_cpu_letters){.p = tri_params_of(problem)};
+  *l = (tri_cpu_letters){.p = p};
   if (!tri_of_letters(l->p)) goto done;
   TSL_TRY(tsl_cpu_level_use(&level));
   l->kernels = tri_letter_kernels_at(level);

@@ -136,8 +136,9 @@ void tri_edit_clear(tri_edit_patterns *patterns);
 /** Set the bits of a lane's pattern, n letters; those of the lane are 0 before. */
 void tri_edit_put(tri_edit_patterns *patterns, int lane, const uint8_t *letters, int64_t n);
 
-/** Find the sequences, when the function is of such. */
-tsl_err tri_cpu_letters_open(const tsl_problem *problem, tri_cpu_letters *letters);
+/** Find the sequences, when the function is of such. @param[in] params  borrowed */
+tsl_err tri_cpu_letters_open(const tsl_problem *problem, const tri_params *params,
+                             tri_cpu_letters *letters);
 
 /** Memory of one thread for blocks of so many rows and columns. tri_letters_thread_clear() also
  *  after an error. */

@@ -87,6 +87,10 @@ done:
   return err;
 }
 
+void tri_tracer_take(tri_tracer *t, const tri_sequences *sequences) {
+  t->rules.letters.sequences = *sequences;
+}
+
 void tri_tracer_clear(tri_tracer **tracer) {
   tri_tracer *t = *tracer;
   if (t == NULL) return;

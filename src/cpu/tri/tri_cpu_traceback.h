@@ -35,10 +35,13 @@ typedef struct tri_traceback {
 /** What the alignments of all units need: rules, and memory of each thread. */
 typedef struct tri_tracer tri_tracer;
 struct tri_cpu_letters;
+struct tri_sequences;
 
 /** tri_tracer_clear() also after an error. @param[in] letters  outlives it */
 tsl_err tri_tracer_create(const struct tri_cpu_letters *letters, int threads, tri_tracer **tracer);
 void tri_tracer_clear(tri_tracer **tracer);
+/** Other sequences than those of `letters`. */
+void tri_tracer_take(tri_tracer *tracer, const struct tri_sequences *sequences);
 /** Cells that tracebacks have computed again, of strips but the last; NULL accepted. */
 int64_t tri_tracer_again(const tri_tracer *tracer);
 

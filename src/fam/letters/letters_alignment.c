@@ -1,7 +1,6 @@
 /* Alignments of two sequences in files. */
 #include "letters_alignment.h"
 
-#include "letters_names.h"
 #include "memory.h"
 
 #include <ctype.h>
@@ -59,32 +58,61 @@ static void write_name(const letters_named *sequence, bool reference, FILE *file
     putc_unlocked(allowed(*c, reference, c == name), file);
 }
 
-/* Names of references as they are written, one after another, and their hashes; room: NUMBER more
- * for each. */
-static void spell_names(const letters_set *set, int64_t n, letters_set *spelled, uint64_t *hashes) {
-  char *to = spelled->names;
-  for (int64_t k = 0; k < n; k++) {
-    const char *name = set->names + set->name_at[k];
-    spelled->name_at[k] = to - spelled->names;
-    if (*name == '\0') to += snprintf(to, NUMBER, "%lld", (long long)k);
-    for (const char *c = name; *c != '\0'; c++) *to++ = allowed(*c, true, c == name);
-    const char *begin = spelled->names + spelled->name_at[k];
-    hashes[k] = letters_names_hash(begin, to - begin);
-    *to++ = '\0';
-  }
+/* A reference's name as it is written, ended by 0; room: NUMBER more than the name has.
+ * @return its characters */
+static int64_t spell(const char *name, int64_t number, char *spelled) {
+  char *to = spelled;
+  if (*name == '\0') to += snprintf(to, NUMBER, "%lld", (long long)number);
+  for (const char *c = name; *c != '\0'; c++) *to++ = allowed(*c, true, c == name);
+  *to = '\0';
+  return to - spelled;
 }
 
-tsl_err letters_sam_same(const letters_set *set, int64_t n, int64_t same[2]) {
+tsl_err letters_sam_equal(const char *const name[2], const int64_t number[2], bool *equal) {
   tsl_err err = TSL_OK;
-  letters_set spelled = {.n = n};
-  uint64_t *hashes = NULL;
-  TSL_TRY(tsl_alloc(n, sizeof *spelled.name_at, "names", (void **)&spelled.name_at));
-  TSL_TRY(tsl_alloc(set->name_at[n] + n * NUMBER, 1, "names", (void **)&spelled.names));
-  TSL_TRY(tsl_alloc(n, sizeof *hashes, "names", (void **)&hashes));
-  spell_names(set, n, &spelled, hashes);
-  TSL_TRY(letters_names_same(&spelled, hashes, 0, n, same));
+  char *spelled[2] = {NULL};
+  for (int k = 0; k < 2; k++) {
+    TSL_TRY(tsl_alloc((int64_t)strlen(name[k]) + NUMBER, 1, "names", (void **)&spelled[k]));
+    (void)spell(name[k], number[k], spelled[k]);
+  }
+  *equal = strcmp(spelled[0], spelled[1]) == 0;
 done:
-  TSL_FREE_ALL(spelled.name_at, spelled.names, hashes);
+  TSL_FREE_ALL(spelled[0], spelled[1]);
+  return err;
+}
+
+tsl_err letters_sam_put(letters_names *names, const letters_set *set, int64_t at, int64_t first,
+                        int64_t end, const letters_names_equal *equal, int64_t same[2]) {
+  tsl_err err = TSL_OK;
+  const int64_t n = end - first, *name_at = set->name_at + at;
+  uint64_t *hashes = NULL;
+  char *spelled = NULL;
+  TSL_TRY(tsl_alloc(n, sizeof *hashes, "names", (void **)&hashes));
+  TSL_TRY(tsl_alloc(name_at[n] - name_at[0] + NUMBER, 1, "names", (void **)&spelled));
+  for (int64_t k = 0; k < n; k++)
+    hashes[k] = letters_names_hash(spelled, spell(set->names + name_at[k], first + k, spelled));
+  TSL_TRY(letters_names_put(names, hashes, first, end, equal, same));
+done:
+  TSL_FREE_ALL(hashes, spelled);
+  return err;
+}
+
+/* letters_names_equal of a set in memory. */
+static tsl_err equal_in_set(void *context, int64_t a, int64_t b, bool *equal) {
+  const letters_set *set = context;
+  const char *const name[] = {set->names + set->name_at[a], set->names + set->name_at[b]};
+  const int64_t number[] = {a, b};
+  return letters_sam_equal(name, number, equal);
+}
+
+tsl_err letters_sam_same(letters_set *set, int64_t n, int64_t same[2]) {
+  tsl_err err = TSL_OK;
+  const letters_names_equal equal = {equal_in_set, set};
+  letters_names names = {.slots = NULL};
+  TSL_TRY(letters_names_create(n, &names));
+  TSL_TRY(letters_sam_put(&names, set, 0, 0, n, &equal, same));
+done:
+  letters_names_clear(&names);
   return err;
 }
 

@@ -9,7 +9,7 @@
  */
 #pragma once
 
-#include "letters_records.h"
+#include "letters_names.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -62,7 +62,13 @@ void letters_sam_program(FILE *file);
  *  allow being '_'? One without a name has its number, from 0.
  *  @param[out] same  the first such two; same[0] is -1 where there are none
  *  @return TSL_ERR_MEMORY */
-tsl_err letters_sam_same(const letters_set *set, int64_t n, int64_t same[2]);
+tsl_err letters_sam_same(letters_set *set, int64_t n, int64_t same[2]);
+
+/** The same record by record: put [first, end), which are in the set from `at` on, behind those
+ *  before them. @param[in] equal  by letters_sam_equal */
+tsl_err letters_sam_put(letters_names *names, const letters_set *set, int64_t at, int64_t first,
+                        int64_t end, const letters_names_equal *equal, int64_t same[2]);
+tsl_err letters_sam_equal(const char *const name[2], const int64_t number[2], bool *equal);
 
 /** A number, negative or not. Files have millions of them: printf, and locks, are slow. */
 void letters_write_number(int64_t number, FILE *file);

@@ -14,7 +14,7 @@ enum {
 static const uint64_t record_mask = (UINT64_C(1) << RECORD_BITS) - 1;
 
 /* Words of eight characters, the last one filled with zeros, each mixed in as MurmurHash3 mixes the
- * bits at its end: the low ones are the slot. */
+ * bits at its end: the low half tells the slot. */
 uint64_t letters_names_hash(const char *name, int64_t n) {
   uint64_t h = (uint64_t)n * UINT64_C(0xc4ceb9fe1a85ec53);
   for (int64_t k = 0; k < n; k += (int64_t)sizeof h) {
@@ -23,41 +23,57 @@ uint64_t letters_names_hash(const char *name, int64_t n) {
     h = (h ^ word) * UINT64_C(0xff51afd7ed558ccd);
     h ^= h >> 33;
   }
-  return h;
+  return h > 0 || n == 0 ? h : 1;
 }
 
-/* The record that has the name of record k, or -1; then k has a slot. */
-static int64_t add(uint64_t *slots, uint64_t mask, const letters_set *set, uint64_t hash,
-                   int64_t k) {
-  const char *name = set->names + set->name_at[k];
-  const uint64_t tag = hash & ~record_mask;
-  uint64_t at = hash & mask;
-  for (; slots[at] != 0; at = (at + 1) & mask) {
-    const int64_t other = (int64_t)(slots[at] & record_mask) - 1;
-    if ((slots[at] & ~record_mask) != tag) continue;
-    if (strcmp(set->names + set->name_at[other], name) == 0) return other;
-  }
-  slots[at] = tag | (uint64_t)(k + 1);
-  return -1;
-}
-
-tsl_err letters_names_same(const letters_set *set, const uint64_t *hashes, int64_t first, int64_t n,
-                           int64_t same[2]) {
+tsl_err letters_names_create(int64_t n, letters_names *out) {
   tsl_err err = TSL_OK;
-  const int64_t end = first + n;
-  int64_t n_slots = 2;
-  uint64_t *slots = NULL;
+  const int64_t n_slots = n + n / 3 + 2;
+  *out = (letters_names){.n = (uint64_t)n_slots};
+  TSL_TRY(tsl_alloc(n_slots, sizeof *out->slots, "table of names", (void **)&out->slots));
+done:
+  return err;
+}
+
+void letters_names_clear(letters_names *names) {
+  tsl_free(names->slots);
+  *names = (letters_names){.slots = NULL};
+}
+
+/* The slot to begin with: a part of the table as the hash's low half is one of all numbers. */
+static uint64_t slot_of(const letters_names *n, uint64_t hash) {
+  return ((hash & UINT32_MAX) * n->n) >> 32;
+}
+
+/* *other: the record that has the name of record k, or -1; then k has a slot. */
+static tsl_err put(const letters_names *n, uint64_t hash, int64_t k,
+                   const letters_names_equal *equal, int64_t *other) {
+  tsl_err err = TSL_OK;
+  const uint64_t tag = hash & ~record_mask;
+  uint64_t at = slot_of(n, hash);
+  bool same = false;
+  for (; n->slots[at] != 0; at = at + 1 < n->n ? at + 1 : 0) {
+    *other = (int64_t)(n->slots[at] & record_mask) - 1;
+    if ((n->slots[at] & ~record_mask) == tag) TSL_TRY(equal->are(equal->context, *other, k, &same));
+    if (same) goto done;
+  }
+  n->slots[at] = tag | (uint64_t)(k + 1);
+  *other = -1;
+done:
+  return err;
+}
+
+tsl_err letters_names_put(letters_names *names, const uint64_t *hashes, int64_t first, int64_t end,
+                          const letters_names_equal *equal, int64_t same[2]) {
+  tsl_err err = TSL_OK;
   same[0] = same[1] = -1;
-  while (n_slots / 3 * 2 < n) n_slots *= 2;
-  const uint64_t mask = (uint64_t)n_slots - 1;
-  TSL_TRY(tsl_alloc(n_slots, sizeof *slots, "table of names", (void **)&slots));
   for (int64_t k = first; k < end && same[0] < 0; k++) {
-    if (k + AHEAD < end) __builtin_prefetch(&slots[hashes[k + AHEAD] & mask], 1);
-    if (set->names[set->name_at[k]] == '\0') continue;
-    same[0] = add(slots, mask, set, hashes[k], k);
+    const uint64_t *hash = &hashes[k - first];
+    if (k + AHEAD < end) __builtin_prefetch(&names->slots[slot_of(names, hash[AHEAD])], 1);
+    if (*hash == 0) continue;
+    TSL_TRY(put(names, *hash, k, equal, &same[0]));
     same[1] = k;
   }
 done:
-  tsl_free(slots);
   return err;
 }

@@ -2,8 +2,11 @@
 #include "letters_pieces.h"
 
 #include "integers.h"
+#include "letters_file.h"
 #include "memory.h"
 #include "parallel.h"
+
+#include <stdio.h>
 
 /* Keep what is wrong with a file, which has no pieces then. */
 void letters_pieces_note(letters_text_file *f, tsl_err err) {
@@ -216,4 +219,24 @@ tsl_err letters_pieces_count(letters_reading *r) {
   r->set->n = all.records;
 done:
   return err;
+}
+
+/* ---- what is said of it */
+
+void letters_pieces_describe(const letters_text_file *f, int64_t others, char *about, size_t size) {
+  char shown[104];
+  const letters_source *s = &f->source;
+  const letters_totals *t = &f->has;
+  const int32_t alphabet = f->ask->alphabet;
+  int n =
+      snprintf(about, size, "%s: %s%s, %s, %lld record%s of %lld",
+               letters_shown_file(s->path, shown), s->format == LETTERS_FASTQ ? "FASTQ" : "FASTA",
+               s->packed ? ", gzip" : "", letters_alphabet_words[alphabet], (long long)t->records,
+               t->records == 1 ? "" : "s", (long long)t->shortest);
+  if (t->longest > t->shortest)
+    n += snprintf(about + n, size - (size_t)n, " to %lld", (long long)t->longest);
+  n += snprintf(about + n, size - (size_t)n, " letter%s", t->longest == 1 ? "" : "s");
+  if (others > 0)
+    (void)snprintf(about + n, size - (size_t)n, ", %lld letter%s other than %s", (long long)others,
+                   others == 1 ? "" : "s", letters_plainly(alphabet));
 }

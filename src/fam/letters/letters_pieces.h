@@ -26,6 +26,7 @@ typedef struct letters_piece {
   int64_t taken;              /**< records whose names are in the set */
   int64_t others;             /**< letters_others */
   uint8_t highest;            /**< of its codes */
+  uint64_t sum;               /**< letters_mark */
 } letters_piece;
 
 /** A file. */
@@ -34,7 +35,7 @@ typedef struct letters_text_file {
   letters_source source;
   tsl_err_copy error;         /**< what is wrong with it; it has no pieces then */
   int64_t first, n;           /**< pieces */
-  letters_totals has, before; /**< of itself; of the files before it */
+  letters_totals has, before; /**< of itself; what is added to its places for those in the set */
   int16_t code_of[256];       /**< of characters; below 0: none */
 } letters_text_file;
 
@@ -64,6 +65,10 @@ tsl_err letters_pieces_open(letters_reading *r);
 /** Count the records of all: `has` and `before` of pieces and files, set->n and ->of; errors of
  *  files. Pieces are whole records then, and no other text of FASTQ follows. */
 tsl_err letters_pieces_count(letters_reading *r);
+
+/** How it was read, one line for people: file, format, alphabet, sizes.
+ *  @param[in] others  letters_others of all */
+void letters_pieces_describe(const letters_text_file *f, int64_t others, char *about, size_t size);
 
 /** Begin to scan a piece, lines and records numbered as those of the file. */
 tsl_err letters_pieces_scan(const letters_reading *r, const letters_piece *p, int slot,

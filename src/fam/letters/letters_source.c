@@ -34,6 +34,7 @@ tsl_err letters_source_take(const letters_source *s, int64_t lo, int64_t hi, let
                             const char **bytes) {
   tsl_err err = TSL_OK;
   if (s->file == NULL) return *bytes = s->bytes + lo, TSL_OK;
+  if (hi - lo > buffer->room) TSL_TRY(table_check_memory(hi - lo, s->path));
   TSL_TRY(tsl_grow((void **)&buffer->bytes, 0, hi - lo, &buffer->room, 1, s->path));
   TSL_TRY(read_file(s, lo, hi, buffer->bytes));
   *bytes = buffer->bytes;
@@ -53,7 +54,6 @@ tsl_err letters_source_open(const char *path, letters_source *out) {
   char first[2] = "";
   *out = (letters_source){.path = path};
   TSL_TRY(table_file_open(path, &out->file, &out->n));
-  TSL_TRY(table_check_memory(out->n, path));
   TSL_TRY(read_file(out, 0, tsl_min(out->n, 2), first));
   out->packed = letters_is_packed(first, tsl_min(out->n, 2));
 done:

@@ -28,8 +28,7 @@ typedef struct letters_buffer {
   int64_t room;
 } letters_buffer;
 
-/** Open a regular file. One thread at a time.
- *  @return TSL_ERR_INPUT also for more than half of this host's memory; _IO */
+/** Open a regular file. One thread at a time. @return TSL_ERR_INPUT or _IO */
 tsl_err letters_source_open(const char *path, letters_source *out);
 
 /** The same of bytes in memory, which are borrowed. */
@@ -41,7 +40,8 @@ tsl_err letters_source_unpack(letters_source *s);
 /** Find the format. @return TSL_ERR_INPUT: nothing but blanks, or neither FASTA nor FASTQ */
 tsl_err letters_source_look(letters_source *s, letters_buffer *buffer);
 
-/** Bytes [lo, hi) of the text, as long as the buffer is not used again. */
+/** Bytes [lo, hi) of the text, as long as the buffer is not used again.
+ *  @return TSL_ERR_INPUT for more than half of this host's memory; _IO, _MEMORY */
 tsl_err letters_source_take(const letters_source *s, int64_t lo, int64_t hi, letters_buffer *buffer,
                             const char **bytes);
 

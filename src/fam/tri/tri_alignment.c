@@ -1,6 +1,7 @@
 /* Alignments of the pairs that are kept: the file's name, memory, and the fields. */
 #include "letters_alignment.h"
 #include "tri_letters.h"
+#include "tri_streamed.h"
 #include "tri_traceback.h"
 
 #include "files.h"
@@ -47,42 +48,52 @@ static int64_t largest_table(const tri_params *p, const tri_sequences *s,
   return most;
 }
 
-const char *tri_name_at(const tsl_problem *problem, bool of_row, int64_t number) {
-  const tri_own *own = problem->own;
-  const int64_t at = of_row ? number + tri_params_of(problem)->columns : number;
-  return own->letters.names + own->letters.name_at[at];
-}
-
 /** Bytes that a rank may use for one alignment: a thread's share, or three quarters of what the
  *  sequences leave of a card; the rest is for scores and the operations of others. */
 static int64_t room_of(const tsl_device *device, const tri_params *p, const tri_sequences *s) {
-  const int64_t held = s->starts[p->n_pad] + (p->n_pad + 1) * (int64_t)sizeof *s->starts;
+  const int64_t held = p->streamed
+                           ? tsl_max(TRI_WINDOW_BYTES, 2 * p->longest)
+                           : s->starts[p->n_pad] + (p->n_pad + 1) * (int64_t)sizeof *s->starts;
   if (device->kind == TSL_GPU) return tsl_max(0, device->memory_limit - held) / 4 * 3;
   return device->memory_limit / tsl_max(1, device->threads);
+}
+
+/** Bytes of the largest alignment, on a socket and on a card, and its pair. */
+static void find_largest(const tsl_problem *problem, int64_t most[2], int64_t pairs[2][2]) {
+  const tri_own *own = problem->own;
+  const tri_params *p = tri_params_of(problem);
+  const tri_sequences s = tri_sequences_of(problem);
+  const bool extension = p->function == TRI_EXTENSION;
+  for (int k = 0; k < 2 && own->streamed != NULL; k++) {
+    most[k] = own->streamed->most[k];
+    pairs[k][0] = pairs[k][1] = own->streamed->pair[k];
+  }
+  if (own->streamed != NULL) return;
+  most[0] = largest_table(p, &s, extension ? tri_extension_bytes : tri_traceback_bytes, pairs[0]);
+  most[1] = largest_table(p, &s, tri_traceback_card_bytes, pairs[1]);
 }
 
 static tsl_err check_memory(const tsl_deck *deck, const tsl_problem *problem) {
   tsl_err err = TSL_OK;
   const tri_params *p = tri_params_of(problem);
   const tri_sequences s = tri_sequences_of(problem);
-  int64_t pairs[2][2] = {{0}};
+  int64_t pairs[2][2] = {{0}}, most[2] = {0};
   const bool extension = p->function == TRI_EXTENSION;
-  const int64_t most[2] = {
-      largest_table(p, &s, extension ? tri_extension_bytes : tri_traceback_bytes, pairs[0]),
-      largest_table(p, &s, tri_traceback_card_bytes, pairs[1])};
+  find_largest(problem, most, pairs);
   for (int r = 0; r < problem->n_devices; r++) {
     const tsl_device *device = &problem->devices[r];
     const bool card = device->kind == TSL_GPU;
     const int64_t each = room_of(device, p, &s), bytes = most[card], *const pair = pairs[card];
-    if (device->memory_limit > 0 && bytes > each)
-      TSL_DECK_FAIL(deck, "tri.alignment",
-                    "the alignment of '%.80s' with '%.80s' takes %lld bytes, and a %s has %lld%s; "
-                    "use %s%s",
-                    tri_name_at(problem, true, pair[0]), tri_name_at(problem, !p->two, pair[1]),
-                    (long long)bytes, card ? "card" : "thread", (long long)each,
-                    card ? " for it beside the sequences" : "",
-                    card ? "sockets, or a larger run.device_memory" : "fewer threads",
-                    extension ? "" : ", or family dp for this pair");
+    if (device->memory_limit <= 0 || bytes <= each) continue;
+    TSL_TRY(tri_letters_window(problem, pair[0], pair[0] + 1));
+    TSL_DECK_FAIL(deck, "tri.alignment",
+                  "the alignment of '%.80s' with '%.80s' takes %lld bytes, and a %s has %lld%s; "
+                  "use %s%s",
+                  tri_name_at(problem, true, pair[0]), tri_name_at(problem, !p->two, pair[1]),
+                  (long long)bytes, card ? "card" : "thread", (long long)each,
+                  card ? " for it beside the sequences" : "",
+                  card ? "sockets, or a larger run.device_memory" : "fewer threads",
+                  extension ? "" : ", or family dp for this pair");
   }
 done:
   return err;
@@ -90,20 +101,27 @@ done:
 
 /** References are told apart by names, which SAM writes in fewer characters than files have. */
 static tsl_err check_names(const tsl_deck *deck, const tsl_problem *problem) {
+  enum { SHOWN = 256 };
   tsl_err err = TSL_OK;
-  const tri_own *own = problem->own;
+  tri_own *own = problem->own;
   const tri_params *p = tri_params_of(problem);
   int64_t same[2] = {0};
+  char names[2][SHOWN];
   if (own->format != LETTERS_AS_SAM) return TSL_OK;
-  TSL_TRY(letters_sam_same(&own->letters, tri_columns_of(p), same));
-  if (same[0] >= 0)
-    TSL_DECK_FAIL(
-        deck, "tri.alignment",
-        "references %lld '%.255s' and %lld '%.255s' would have the same name: SAM does not "
-        "allow all of their characters, which are written as '_'; rename one, or ask for "
-        ".paf or .tsv",
-        (long long)same[0], tri_name_at(problem, !p->two, same[0]), (long long)same[1],
-        tri_name_at(problem, !p->two, same[1]));
+  if (own->streamed != NULL)
+    memcpy(same, own->streamed->same, sizeof same);
+  else
+    TSL_TRY(letters_sam_same(&own->letters, tri_columns_of(p), same));
+  if (same[0] < 0) goto done;
+  for (int k = 0; k < 2; k++) {
+    TSL_TRY(tri_letters_window(problem, same[k], same[k] + 1));
+    (void)snprintf(names[k], SHOWN, "%s", tri_name_at(problem, !p->two, same[k]));
+  }
+  TSL_DECK_FAIL(deck, "tri.alignment",
+                "references %lld '%s' and %lld '%s' would have the same name: SAM does not "
+                "allow all of their characters, which are written as '_'; rename one, or ask for "
+                ".paf or .tsv",
+                (long long)same[0], names[0], (long long)same[1], names[1]);
 done:
   return err;
 }

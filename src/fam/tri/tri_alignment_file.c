@@ -29,11 +29,6 @@ typedef struct kept {
   letters_alignment a;
 } kept;
 
-static const uint8_t *codes_at(const tsl_problem *problem, int64_t place) {
-  const tri_sequences s = tri_sequences_of(problem);
-  return s.codes + s.starts[place];
-}
-
 /** Are n letters what the operation says? */
 static bool are(int64_t operation, const uint8_t *a, const uint8_t *b, int64_t n) {
   bool differ = true;
@@ -58,7 +53,9 @@ static int64_t score_letters(const tsl_problem *problem, int64_t operation, cons
 static int64_t score_again(const tsl_problem *problem, const kept *pair, bool *bad) {
   const tri_params *p = tri_params_of(problem);
   const letters_alignment *al = &pair->a;
-  const uint8_t *a = codes_at(problem, p->first + pair->row), *b = codes_at(problem, pair->column);
+  int64_t n, m;
+  const uint8_t *a = tri_codes_at(problem, true, pair->row, &n);
+  const uint8_t *b = tri_codes_at(problem, !p->two, pair->column, &m);
   int64_t i = al->begin[0], j = al->begin[1], sum = 0;
   for (int64_t k = al->n_steps - 1; k >= 0 && !*bad; k--) {
     const int64_t *run = al->steps[k];
@@ -227,11 +224,12 @@ done:
 /** numbers: where it is called by its number. */
 static letters_named named(const writer *w, bool of_row, int64_t number, char (*numbers)[NUMBER]) {
   const tri_params *p = tri_params_of(w->problem);
-  const tri_sequences s = tri_sequences_of(w->problem);
+  int64_t n;
+  (void)tri_codes_at(w->problem, of_row || !p->two, number, &n);
   (void)snprintf(numbers[of_row], NUMBER, "%lld", (long long)number);
   return (letters_named){.name = tri_name_at(w->problem, of_row || !p->two, number),
                          .standard = numbers[of_row],
-                         .n = tri_sequence_length(&s, of_row ? p->first + number : number)};
+                         .n = n};
 }
 
 /** Steps from the end, of n operations from the beginning; neighbours of one kind are joined. */
@@ -258,7 +256,7 @@ done:
 
 static void spell(const writer *w, scribe *by, int64_t row, letters_named *query) {
   const tri_own *own = w->problem->own;
-  const uint8_t *codes = codes_at(w->problem, tri_params_of(w->problem)->first + row);
+  const uint8_t *codes = tri_codes_at(w->problem, true, row, &query->n);
   letters_spell(own->alphabet, codes, query->n, by->letters);
   query->letters = by->letters;
 }
@@ -326,28 +324,36 @@ static void put_pieces(writer *w, int64_t n) {
 
 /* ---- the file */
 
-static void write_head(writer *w) {
+static tsl_err write_head(writer *w) {
+  tsl_err err = TSL_OK;
   const tri_params *p = tri_params_of(w->problem);
   const tri_own *own = w->problem->own;
   char numbers[2][NUMBER];
   if (own->format == LETTERS_AS_TABLE) letters_table_head(!tri_is_scored(p), w->file);
-  if (own->format != LETTERS_AS_SAM) return;
+  if (own->format != LETTERS_AS_SAM) return TSL_OK;
   letters_sam_begin(w->file);
-  for (int64_t j = 0; j < tri_columns_of(p); j++) {
-    const letters_named reference = named(w, false, j, numbers);
-    letters_sam_reference(&reference, w->file);
+  for (int64_t a = 0, b; a < tri_columns_of(p); a = b) {
+    b = tsl_min(a + BLOCK, tri_columns_of(p));
+    TSL_TRY(tri_letters_window(w->problem, a, b));
+    for (int64_t j = a; j < b; j++) {
+      const letters_named reference = named(w, false, j, numbers);
+      letters_sam_reference(&reference, w->file);
+    }
   }
   letters_sam_program(w->file);
+done:
+  return err;
 }
 
 static tsl_err write_all(writer *w) {
   tsl_err err = TSL_OK;
   TSL_TRY(find_best(w));
-  write_head(w);
+  TSL_TRY(write_head(w));
   for (int64_t a = 0; a < w->rows; a += w->block) {
     const int64_t b = tsl_min(a + w->block, w->rows);
     TSL_TRY(read_pairs(w, a, b));
     TSL_TRY(read_alignments(w, a, b));
+    TSL_TRY(tri_letters_window(w->problem, a, b));
     w->first = a;
     TSL_TRY(tsl_parallel((b - a) * w->each, PIECE, take_piece, w));
     put_pieces(w, tsl_divide_up((b - a) * w->each, PIECE));

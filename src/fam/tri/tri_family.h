@@ -109,13 +109,17 @@ typedef struct tri_own {
   int64_t alignments;  /**< that were written */
   char mismatch[256];  /**< the first one whose score is not the value; empty */
   letters_set letters; /**< of sequences: their names alone */
+  struct tri_streamed *streamed; /**< sequences that are read when they are wanted; or NULL */
 } tri_own;
 
-enum { TRI_CHUNK = 64 };
+enum { TRI_CHUNK = 64, TRI_MOST_CHUNKS = 1 << 20 /* of PAIRED */ };
 
 /** Rows that tri_own.work has one number for: PAIRED may have long ones beside short ones. */
+static inline int64_t tri_paired_chunk(int64_t rows) {
+  return rows / TRI_MOST_CHUNKS + 1;
+}
 static inline int64_t tri_chunk_of(const tri_params *p) {
-  return p->output == TRI_PAIRED ? 1 : TRI_CHUNK;
+  return p->output == TRI_PAIRED ? tri_paired_chunk(tri_rows_of(p)) : TRI_CHUNK;
 }
 
 /** Points before preparation; tri_points_clear releases them. */
@@ -127,6 +131,8 @@ typedef struct tri_points {
   int64_t *row;     /**< between: [n] which point of the input each row was; else NULL */
   letters_set letters; /**< of functions of sequences: of both sets, in the table's order of rows;
                             else empty */
+  struct tri_streamed *streamed; /**< or where they are, tri_streamed.h; else NULL */
+  bool on_sockets;               /**< no rank has a card */
   bool has_extra;
   bool packed;  /**< each of the d numbers is eight dimensions */
   double moved; /**< by which rounding to a short type moved a coordinate at most, tri_types.c */
@@ -145,8 +151,23 @@ tsl_err tri_names_settle(const tsl_deck *deck, const tri_deck *s, tsl_problem *p
 /** Write it. */
 tsl_err tri_names_write(const tsl_problem *problem, const tsl_field_rows *store);
 
+/** Have the sequences of rows [lo, hi) and of their columns at hand for what follows: PAIRED. */
+tsl_err tri_letters_window(const tsl_problem *problem, int64_t lo, int64_t hi);
 /** Name of a sequence of the rows' set or of the columns', "" where it has none. */
 const char *tri_name_at(const tsl_problem *problem, bool of_row, int64_t number);
+/** Its codes and how many they are. */
+const uint8_t *tri_codes_at(const tsl_problem *problem, bool of_row, int64_t number, int64_t *n);
+
+/** Work of a row of so many letters with n columns of so many in all: cells in words of 64, and so
+ *  much for each pair. @param[in] aligned  PAIRED: with those that tracebacks compute again */
+double tri_letters_work(const tri_params *p, double own, double columns, double n, bool aligned);
+/** Have all letters of records [first, end) of a set scores in a matrix? The first one without is
+ *  the error. @param[in] codes  of all records */
+tsl_err tri_letters_known(const tsl_deck *deck, int32_t alphabet, const letters_set *set,
+                          const uint8_t *codes, int64_t first, int64_t end, const char *matrix,
+                          uint32_t known);
+/** Has no rank a card? */
+bool tri_on_sockets(const tsl_problem *problem);
 
 /** Alignments: the file, params.aligned; after the outputs their fields; the file's lines. */
 tsl_err tri_alignment_settle(const tsl_deck *deck, const tri_deck *s, tsl_problem *problem);

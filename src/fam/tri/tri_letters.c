@@ -1,5 +1,6 @@
 /* Sequences of letters in place of points: from files to fields, and what their pairs take. */
 #include "tri_letters.h"
+#include "tri_streamed.h"
 #include "tri_traceback.h"
 
 #include "integers.h"
@@ -50,8 +51,12 @@ tsl_err tri_letters_load(const tsl_deck *deck, const tri_deck *s, tri_points *po
     TSL_TRY(tsl_deck_path(deck, sections[i]->input.points.file, &paths[i]));
     asks[i] = (letters_ask){.path = paths[i], .alphabet = sections[i]->input.alphabet};
   }
-  err = letters_read(asks, n, &failed, &points->letters);
-  TSL_TRY(tsl_deck_blame(deck, points_key(tri_section(sections[failed]), "input.file", key), err));
+  if (s->output == TRI_PAIRED && n == 2) err = tri_streamed_load(deck, s, asks, &failed, points);
+  if (err == TSL_OK && points->streamed == NULL)
+    err = letters_read(asks, n, &failed, &points->letters);
+  if (failed >= 0)
+    err = tsl_deck_blame(deck, points_key(tri_section(sections[failed]), "input.file", key), err);
+  TSL_TRY(err);
   points->table.n = points->letters.of[n - 1];
   (void)snprintf(points->unit, sizeof points->unit, "1");
   (void)snprintf(points->from, sizeof points->from, "%s", points->letters.about[n - 1]);
@@ -114,21 +119,23 @@ static double cells_again(const tri_params *p, double n, double m) {
   return (ceil(n / (double)rows) - 1) * (double)rows * m;
 }
 
-/** Cells of the tables of row i with its columns, in words of 64, and so much for each pair.
- *  @param[in] aligned  PAIRED: with those that tracebacks compute again */
-static double row_work(const tri_params *p, const tri_sequences *s, bool aligned, int64_t i) {
+double tri_letters_work(const tri_params *p, double own, double columns, double n, bool aligned) {
   const double a_pair = 4, word = 64;
-  const double own = (double)tri_sequence_length(s, p->first + i);
-  int64_t lo, hi;
-  tri_row_span(p, i, &lo, &hi);
-  const double n = (double)(hi - lo);
-  const double columns = p->two ? (double)(s->starts[hi] - s->starts[lo])
-                                : letters_before(p, s, hi) - letters_before(p, s, lo);
   double cells = own * columns;
   if (p->function == TRI_EXTENSION && n > 0)
     cells = fmin(cells, fmin(own * n, columns) * diagonals(p));
   if (aligned) cells += cells_again(p, own, columns);
   return cells / word + a_pair * n;
+}
+
+/** Work of row i with its columns. */
+static double row_work(const tri_params *p, const tri_sequences *s, bool aligned, int64_t i) {
+  const double own = (double)tri_sequence_length(s, p->first + i);
+  int64_t lo, hi;
+  tri_row_span(p, i, &lo, &hi);
+  const double columns = p->two ? (double)(s->starts[hi] - s->starts[lo])
+                                : letters_before(p, s, hi) - letters_before(p, s, lo);
+  return tri_letters_work(p, own, columns, (double)(hi - lo), aligned);
 }
 
 static tsl_err set_work(const tri_params *p, const tri_sequences *s, bool aligned, double **work) {
@@ -145,11 +152,11 @@ done:
   return err;
 }
 
-/** Sequences with a letter that the matrix lacks. @param[in] codes  of all sequences */
-static tsl_err check_known(const tsl_deck *deck, const tri_deck *s, const letters_set *set,
-                           const uint8_t *codes, const char *matrix, uint32_t known) {
+tsl_err tri_letters_known(const tsl_deck *deck, int32_t alphabet, const letters_set *set,
+                          const uint8_t *codes, int64_t first, int64_t end, const char *matrix,
+                          uint32_t known) {
   tsl_err err = TSL_OK;
-  for (int64_t i = 0; i < set->n; i++) {
+  for (int64_t i = first; i < end; i++) {
     int64_t k = set->starts[i];
     uint32_t all = 1;
     for (int64_t c = k; c < set->starts[i + 1]; c++) all &= known >> codes[c];
@@ -157,7 +164,7 @@ static tsl_err check_known(const tsl_deck *deck, const tri_deck *s, const letter
     while ((known >> codes[k] & 1) != 0) k++;
     TSL_DECK_FAIL(deck, "tri.scores.matrix", "sequence '%s', letter %lld: %c has no scores in %s",
                   set->names + set->name_at[i], (long long)(k - set->starts[i] + 1),
-                  letters_char(s->input.alphabet, codes[k]), matrix);
+                  letters_char(alphabet, codes[k]), matrix);
   }
 done:
   return err;
@@ -168,6 +175,7 @@ static tsl_err add_scores(const tsl_deck *deck, const tri_deck *s, const letters
                           tsl_problem *problem) {
   tsl_err err = TSL_OK;
   tri_params *p = problem->params;
+  const tri_own *own = problem->own;
   const bool is = tri_is_scored(p);
   const int64_t codes = is ? p->codes : 0;
   letters_scores scores = {0};
@@ -179,8 +187,10 @@ static tsl_err add_scores(const tsl_deck *deck, const tri_deck *s, const letters
   if (is)
     TSL_TRY(letters_scores_settle(deck, "tri.scores", &s->scores, s->input.alphabet, &scores,
                                   &matrix, &known));
-  if (matrix != NULL)
-    TSL_TRY(check_known(deck, s, set, problem->fields[TRI_LETTERS].data, matrix, known));
+  if (matrix != NULL && own->streamed != NULL) TSL_TRY(tri_streamed_known(own->streamed));
+  if (matrix != NULL && own->streamed == NULL)
+    TSL_TRY(tri_letters_known(deck, s->input.alphabet, set, problem->fields[TRI_LETTERS].data, 0,
+                              set->n, matrix, known));
   TSL_TRY(tsl_problem_add_hidden(problem, "scores", "Scores of a row's letter with a column's.",
                                  TSL_I32, codes * codes, 1, &field));
   p->open = scores.open, p->extend = scores.extend, p->x_drop = (int32_t)s->x_drop;
@@ -208,7 +218,7 @@ done:
   return err;
 }
 
-static bool on_sockets(const tsl_problem *problem) {
+bool tri_on_sockets(const tsl_problem *problem) {
   for (int r = 0; r < problem->n_devices; r++)
     if (problem->devices[r].kind == TSL_GPU) return false;
   return true;
@@ -219,7 +229,7 @@ static tsl_err add_sequences(tri_points *points, tsl_problem *problem) {
   tsl_err err = TSL_OK;
   tri_params *p = problem->params;
   letters_set *set = &points->letters;
-  const bool is = tri_of_letters(p);
+  const bool is = tri_of_letters(p) && !p->streamed;
   tsl_field *codes = NULL, *starts = NULL;
   TSL_TRY(tsl_problem_add_hidden(problem, "letters", "Codes of the letters of all sequences.",
                                  TSL_U8, 0, 1, &codes));
@@ -232,7 +242,6 @@ static tsl_err add_sequences(tri_points *points, tsl_problem *problem) {
                                  is ? p->n_pad + 1 : 0, 1, &starts));
   if (!is) goto done;
   set_starts(p, set, starts->data);
-  p->codes = set->highest + 1;
   for (int64_t k = 0; k < set->n; k++)
     p->longest = tsl_max(p->longest, set->starts[k + 1] - set->starts[k]);
 done:
@@ -250,13 +259,19 @@ tsl_err tri_letters_add(const tsl_deck *deck, const tri_deck *s, tri_points *poi
   tsl_err err = TSL_OK;
   tri_params *p = problem->params;
   tri_own *own = problem->own;
+  own->streamed = points->streamed, points->streamed = NULL;
+  p->streamed = own->streamed != NULL;
   TSL_TRY(add_sequences(points, problem));
+  p->codes = tri_of_letters(p) ? points->letters.highest + 1 : 0;
+  if (p->streamed) p->longest = own->streamed->index.longest;
   TSL_TRY(add_scores(deck, s, &points->letters, problem));
+  TSL_TRY(tri_streamed_add(problem));
   if (!tri_of_letters(p)) goto done;
   TSL_TRY(check_devices(deck, problem));
   TSL_TRY(check_longest(deck, p));
+  if (p->streamed) goto done;
   const tri_sequences sequences = tri_sequences_of(problem);
-  const bool aligned = s->alignment != NULL && p->output == TRI_PAIRED && on_sockets(problem);
+  const bool aligned = s->alignment != NULL && p->output == TRI_PAIRED && tri_on_sockets(problem);
   TSL_TRY(set_work(p, &sequences, aligned, &own->work));
   keep_names(&points->letters, &own->letters);
 done:

@@ -1,5 +1,6 @@
 /* Points from the deck's `input:` or `generator:`, with the columns that functions want. */
 #include "tri_family.h"
+#include "tri_streamed.h"
 
 #include <stdio.h>
 
@@ -101,6 +102,7 @@ void tri_points_clear(tri_points *points) {
   tsl_free(points->row);
   table_rows_clear(&points->table);
   letters_clear(&points->letters);
+  tri_streamed_clear(&points->streamed);
 }
 
 tsl_err tri_load(const tsl_deck *deck, const tri_deck *s, int32_t format, tri_points *points) {

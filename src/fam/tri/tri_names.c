@@ -10,7 +10,7 @@
 
 #include <stdio.h>
 
-enum { BLOCK = 1024 /* rows read at once */ };
+enum { BLOCK = 8192 /* rows read at once */ };
 
 tsl_err tri_names_settle(const tsl_deck *deck, const tri_deck *s, tsl_problem *problem) {
   tsl_err err = TSL_OK;
@@ -69,6 +69,7 @@ static tsl_err write_all_pairs(const tsl_problem *problem, const tsl_field_rows 
     const int64_t b = tsl_min(a + BLOCK, rows);
     if (!paired) TSL_TRY(store->read(store->state, TRI_OUT, a, b, out));
     TSL_TRY(store->read(store->state, paired ? TRI_OUT : TRI_OUT_2, a, b, values));
+    if (paired) TSL_TRY(tri_letters_window(problem, a, b));
     write_pairs(problem, a, b - a, out, values, file);
   }
 done:

@@ -2,6 +2,7 @@
 #include "tri_graph_root.h"
 #include "tri_letters.h"
 #include "tri_marks.h"
+#include "tri_streamed.h"
 
 #include <stddef.h>
 #include <stdio.h>
@@ -254,17 +255,31 @@ static const char *unit_of_values(const tri_deck *s, const tri_points *points) {
   return s->function.unit != NULL ? s->function.unit : "1";
 }
 
+/** PAIRED sequences: who holds them. */
+static void note_records(const tri_params *p, const tri_points *points, char *text, size_t size) {
+  const double mebibyte = 1 << 20;
+  const letters_set *set = &points->letters;
+  text[0] = '\0';
+  if (p->output != TRI_PAIRED) return;
+  if (points->streamed != NULL)
+    (void)snprintf(text, size, "records: read by the ranks that compute them\n");
+  else
+    (void)snprintf(text, size, "records: %.1f MiB, held by each rank, as gzip cannot be entered\n",
+                   (double)(set->starts[set->n] + 8 * set->n) / mebibyte);
+}
+
 /** Keep for tri_describe how the points came about. */
 static void note_points(const tri_deck *s, const tri_points *points, const tri_rounding *rounding,
                         bool older, tsl_problem *problem) {
   const tri_params *p = tri_params_of(problem);
-  char cost[256], moved[64] = "";
+  char cost[256], moved[128] = "";
   if (points->moved > 0)
     (void)snprintf(moved, sizeof moved, ", which moves coordinates by up to %.2g", points->moved);
   tri_rounding_describe(p, points->unit, rounding, cost, sizeof cost);
   tri_own *own = problem->own;
   if (tri_of_letters(p)) {
-    (void)snprintf(own->text, TRI_TEXT, "sequences: %.1400s\n", points->from);
+    note_records(p, points, moved, sizeof moved);
+    (void)snprintf(own->text, TRI_TEXT, "sequences: %.1400s\n%s", points->from, moved);
     return;
   }
   (void)snprintf(
@@ -285,6 +300,7 @@ static void tri_destroy(tsl_problem *problem) {
   tri_own *own = problem->own;
   if (own != NULL) tri_graph_clear(&own->graph);
   if (own != NULL) letters_clear(&own->letters);
+  if (own != NULL) tri_streamed_clear(&own->streamed);
   if (own != NULL) TSL_FREE_ALL(own->work, own->edges, own->names, own->totals, own->row);
   tsl_free(own);
   problem->own = NULL;
@@ -359,6 +375,7 @@ static tsl_err tri_create(tsl_deck *deck, tsl_problem *problem) {
   TSL_TRY(tri_check_values(deck, &s, problem->params));
   TSL_TRY(begin_equation(deck, &s, p, &equation));
   if (s.output == TRI_HISTOGRAM) TSL_TRY(tri_check_bins(deck, &s, problem->params, problem->own));
+  points.on_sockets = tri_on_sockets(problem);
   TSL_TRY(load_sets(deck, &s, format, other, &points, &marks));
   TSL_TRY(tri_check_points(deck, &s, &points, problem->params));
   if (tri_is_equation(p)) TSL_TRY(tri_equation_parse(deck, &s.function, p->d, &equation));
@@ -401,8 +418,8 @@ static void tri_signature(const tsl_problem *problem, char text[96]) {
                p->two ? " two" : "", tri_has_cells(p) ? " cells" : "");
   if (p->block_rows > 0) (void)snprintf(text + used, 96 - (size_t)used, "x%d", p->block_rows);
   if (tri_of_letters(p))
-    used += snprintf(text + used, 96 - (size_t)used, " l%lld%s", (long long)p->longest,
-                     p->aligned ? " aligned" : "");
+    used += snprintf(text + used, 96 - (size_t)used, " l%lld%s%s", (long long)p->longest,
+                     p->aligned ? " aligned" : "", p->streamed ? " read" : "");
   if (p->function == TRI_EXTENSION)
     (void)snprintf(text + used, 96 - (size_t)used, " x%d", p->x_drop);
   if (p->output == TRI_SUM || tri_is_equation(p))

@@ -1,7 +1,7 @@
 /* Rows of the pair domain cut into units of about equal cost. */
 #include "integers.h"
 #include "tri_family.h"
-#include "tri_letters.h"
+#include "tri_records.h"
 
 #include <math.h>
 #include <string.h>
@@ -29,13 +29,14 @@ int64_t tri_pairs_before(const tri_params *p, int64_t i) {
 
 /** The rows of a problem and what each is expected to take. */
 typedef struct rows {
+  const tsl_problem *problem;
   const tri_params *p;
   const double *work; /* near and sequences: tri_own.work, or NULL */
 } rows;
 
 static rows rows_of(const tsl_problem *problem) {
   const tri_own *own = problem->own;
-  return (rows){tri_params_of(problem), own != NULL ? own->work : NULL};
+  return (rows){problem, tri_params_of(problem), own != NULL ? own->work : NULL};
 }
 
 /** Items of rows [0, i): their pairs; near: pairs and boxes looked at. */
@@ -85,16 +86,21 @@ static int64_t slab_bytes(const tri_params *p, int64_t a, int64_t b) {
   }
 }
 
-/** Device memory of rows [a, b): their slabs, the bins, or a count per row of a list. */
-static int64_t device_bytes(const tri_params *p, int64_t a, int64_t b) {
+/** Device memory of rows [a, b): their slabs, the bins, or a count per row of a list; of records
+ *  that are streamed these, too. */
+static int64_t device_bytes(const rows *r, int64_t a, int64_t b) {
+  const tri_params *p = r->p;
   const int64_t word = (int64_t)sizeof(int64_t);
+  if (p->streamed) return slab_bytes(p, a, b) + tri_records_bytes(r->problem, a, b);
   if (p->output == TRI_HISTOGRAM) return tri_cells_of(p) * word * (p->weighted ? 3 : 1);
   if (tri_output_in(p, TRI_BIT(THRESHOLD) | TRI_BIT(CSR))) return (b - a) * word;
   return slab_bytes(p, a, b);
 }
 
-static bool within(const tri_params *p, const tsl_limits *limits, int64_t a, int64_t b) {
-  return slab_bytes(p, a, b) <= limits->slab_bytes && device_bytes(p, a, b) <= limits->device_bytes;
+static bool within(const rows *r, const tsl_limits *limits, int64_t a, int64_t b) {
+  const int64_t bytes = device_bytes(r, a, b);
+  return slab_bytes(r->p, a, b) <= limits->slab_bytes && bytes <= limits->device_bytes &&
+         (!r->p->streamed || bytes <= TRI_WINDOW_BYTES);
 }
 
 /** Smallest b in (a, hi] with work of rows [a, b) at least goal, or hi. */
@@ -112,11 +118,11 @@ static int64_t rows_for(const rows *r, int64_t a, int64_t hi, int64_t goal) {
 }
 
 /** Largest b in (a, hi] whose rows [a, b) are within the limits, at least a + 1. */
-static int64_t rows_within(const tri_params *p, const tsl_limits *limits, int64_t a, int64_t hi) {
+static int64_t rows_within(const rows *r, const tsl_limits *limits, int64_t a, int64_t hi) {
   int64_t low = a + 1;
   while (low < hi) {
     const int64_t middle = low + (hi - low + 1) / 2;
-    if (within(p, limits, a, middle))
+    if (within(r, limits, a, middle))
       low = middle;
     else
       hi = middle - 1;
@@ -141,7 +147,8 @@ static int64_t aim(const rows *r, const tsl_limits *limits) {
                          : (double)slab_bytes(p, 0, n);
   const double least = (double)(limits->slab_bytes < limits->device_bytes ? limits->slab_bytes
                                                                           : limits->device_bytes);
-  const double needed = least > 0 ? all / least + 1 : (double)n;
+  const double records = p->streamed ? (double)device_bytes(r, 0, n) / TRI_WINDOW_BYTES : 0;
+  const double needed = fmax(least > 0 ? all / least + 1 : (double)n, records);
   if (needed >= (double)n) return n;
   if (wish < (int64_t)needed) return (int64_t)needed;
   return wish > 0 ? wish : 1;
@@ -162,19 +169,20 @@ static int64_t next_cut(const rows *r, const tsl_limits *limits, int64_t quantum
   if (b < n) b = (b + quantum / 2) / quantum * quantum;
   if (b <= a) b = a + 1;
   if (b > n) b = n;
-  if (within(p, limits, a, b)) return b;
-  b = rows_within(p, limits, a, b);
+  if (within(r, limits, a, b)) return b;
+  b = rows_within(r, limits, a, b);
   return b / quantum * quantum > a ? b / quantum * quantum : b;
 }
 
 /** Fill the features of rows [lo[0], hi[0]) with so many items. */
-static void set_features(const tri_params *p, double items, tsl_unit *u) {
+static void set_features(const rows *r, double items, tsl_unit *u) {
+  const tri_params *p = r->p;
   const tri_about *about = &tri_abouts[p->function];
   const int64_t a = u->lo[0], b = u->hi[0];
   u->count = items;
   u->flops = u->count * ((double)p->d * about->flops_d + about->flops_pair);
-  u->bytes = (double)(slab_bytes(p, a, b) > 0 ? slab_bytes(p, a, b) : device_bytes(p, a, b));
-  u->device_bytes = (double)device_bytes(p, a, b);
+  u->bytes = (double)(slab_bytes(p, a, b) > 0 ? slab_bytes(p, a, b) : device_bytes(r, a, b));
+  u->device_bytes = (double)device_bytes(r, a, b);
 }
 
 /** Walk through the cuts; list may be NULL to count only. */
@@ -186,7 +194,7 @@ static int64_t cut_all(const rows *r, const tsl_limits *limits, tsl_unit *list) 
     b = next_cut(r, limits, quantum, a, wanted - n);
     if (list == NULL) continue;
     list[n] = (tsl_unit){.id = n, .lo = {a, 0, 0}, .hi = {b, 1, 1}};
-    set_features(p, (double)(items_before(r, b) - items_before(r, a)), &list[n]);
+    set_features(r, (double)(items_before(r, b) - items_before(r, a)), &list[n]);
   }
   return n;
 }
@@ -208,7 +216,7 @@ done:
 
 void tri_sample(const tsl_problem *problem, const tsl_unit *whole, double fraction, tsl_unit *out) {
   const tri_params *p = tri_params_of(problem);
-  const rows r = {.p = p};
+  const rows r = {.problem = problem, .p = p};
   const int64_t a = whole->lo[0], b = whole->hi[0];
   if (p->frames > 0) {
     tri_frames_sample(problem, whole, fraction, out);
@@ -225,7 +233,7 @@ void tri_sample(const tsl_problem *problem, const tsl_unit *whole, double fracti
     if (fraction < 1) out->hi[0] = rows_for(&r, a, b, (int64_t)(fraction * work));
     items = (double)(tri_pairs_before(p, out->hi[0]) - tri_pairs_before(p, a));
   }
-  set_features(p, items, out);
+  set_features(&r, items, out);
 }
 
 void tri_region(const tsl_problem *problem, const tsl_unit *unit, int field, int64_t lo[3],

@@ -46,16 +46,16 @@ struct tri_frames_gpu {
   int64_t next; /* errand, taken atomically */
 };
 
-namespace {
-
-/* ------------------------------------------------------------------ memory */
-
-int usable_cores() {
+int tri_usable_cores(void) {
   cpu_set_t set;
   CPU_ZERO(&set);
   const int n = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
   return n < 1 ? 1 : n > MOST_THREADS ? MOST_THREADS : n;
 }
+
+namespace {
+
+/* ------------------------------------------------------------------ memory */
 
 tsl_err seat_create(tri_frames_gpu *w, seat *s) {
   tsl_err err = TSL_OK;
@@ -114,7 +114,7 @@ done:
 /* As many threads as cores, fewer where memory does not suffice. */
 tsl_err make_seats(tri_frames_gpu *w) {
   tsl_err err = TSL_OK;
-  const int wanted = usable_cores();
+  const int wanted = tri_usable_cores();
   w->seats = (seat *)calloc((size_t)wanted, sizeof *w->seats);
   if (w->seats == nullptr) TSL_FAIL(TSL_ERR_MEMORY, "no host memory for frames");
   for (int k = 0; k < wanted; k++) {

@@ -92,16 +92,21 @@ done:
   return err;
 }
 
-static tsl_err paired_batch(tri_gpu *w, const tri_group *group, int64_t a, int64_t b) {
+/* Rows [a, b) of those from lo on. */
+static tsl_err paired_batch(tri_gpu *w, const tri_group *group, int64_t lo, int64_t a, int64_t b) {
   char *const slab = (char *)group->parts->slab[TRI_OUT];
-  return tri_paired_rows(w, a, b, slab + (a - group->units->lo[0]) * tri_value_bytes(w));
+  return tri_paired_rows(w, a, b, slab + (a - lo) * tri_value_bytes(w));
 }
 
 static tsl_err run_group(tri_gpu *w, const tri_group *group) {
   tsl_err err = TSL_OK;
-  const int64_t lo = group->units[0].lo[0], hi = group->units[group->n - 1].hi[0];
+  int64_t lo = group->units[0].lo[0], hi = group->units[group->n - 1].hi[0];
   double seconds = 0;
   TSL_TRY(tsl_gpu_timer_start(&w->timer, w->stream));
+  if (w->p.streamed) {
+    TSL_TRY(tri_letters_take(w, lo, hi));
+    hi -= lo, lo = 0;
+  }
   switch (w->p.output) {
   case TRI_CONDENSED:
   case TRI_SQUARE:
@@ -110,7 +115,7 @@ static tsl_err run_group(tri_gpu *w, const tri_group *group) {
     break;
   case TRI_PAIRED:
     TSL_TRY(tri_in_batches(w, lo, hi,
-                           [=](int64_t a, int64_t b) { return paired_batch(w, group, a, b); }));
+                           [=](int64_t a, int64_t b) { return paired_batch(w, group, lo, a, b); }));
     break;
   case TRI_THRESHOLD:
   case TRI_CSR:
@@ -261,7 +266,13 @@ done:
  * group are the first unit's, as they come before all that follow; slabs of neighbours are one. */
 static int64_t group_size(const tri_gpu *w, const tsl_unit *units, int64_t n) {
   const bool together = w->p.output != TRI_CONDENSED && w->p.output != TRI_SQUARE;
-  return together ? tri_neighbours(units, n) : 1;
+  const int64_t m = together ? tri_neighbours(units, n) : 1;
+  double bytes = units->device_bytes;
+  int64_t k = 1;
+  const double window = TRI_WINDOW_BYTES, limit = (double)w->memory.limit;
+  const double most = limit > 0 && limit / 4 < window ? limit / 4 : window;
+  while (k < m && bytes + units[k].device_bytes <= most) bytes += units[k++].device_bytes;
+  return w->p.streamed ? k : m; /* as much as is read at once */
 }
 
 static int64_t tri_saturating_units(const tsl_worker *worker, int kind) {

@@ -1,6 +1,8 @@
 /* Sequences on a card: upload, the order of columns, and which kernels a strip takes. */
 #include "tri_letters.cuh"
 
+#include "tri_frames.cuh"
+
 #include <algorithm>
 #include <vector>
 
@@ -106,33 +108,40 @@ done:
 }
 
 /* The letters go by pinned memory: of a million pairs they are most of what a card waits for. */
-static tsl_err upload_sequences(tri_gpu *w) {
+tsl_err tri_letters_upload(tri_gpu *w, const tri_sequences *s, int64_t n_places) {
   tsl_err err = TSL_OK;
   tri_letters_state *const l = w->letters;
-  const tri_sequences s = tri_sequences_of(w->problem);
-  const tsl_field *scores = &w->problem->fields[TRI_SCORES];
-  const int64_t letters = s.starts[w->p.n_pad], word = sizeof(uint32_t);
-  tsl_gpu_stage stage = {};
-  TSL_TRY(tsl_gpu_stage_create(&stage));
+  const int64_t letters = s->starts[n_places], word = sizeof(uint32_t);
   TSL_TRY(tsl_gpu_reserve(&w->memory, &l->codes, letters + word, "letters")); /* read by words */
-  TSL_TRY(tsl_gpu_send(&stage, s.codes, letters, l->codes.data, w->stream));
-  TSL_TRY(tsl_gpu_upload(w, &l->starts, s.starts, (w->p.n_pad + 1) * 8, "starts of sequences"));
-  TSL_TRY(tsl_gpu_upload(w, &l->scores, scores->data, tsl_field_count(scores) * 4, "scores"));
+  TSL_TRY(tsl_gpu_send(&l->stage, s->codes, letters, l->codes.data, w->stream));
+  TSL_TRY(tsl_gpu_upload(w, &l->starts, s->starts, (n_places + 1) * 8, "starts of sequences"));
 done:
-  tsl_gpu_stage_destroy(&stage);
   return err;
 }
 
 tsl_err tri_letters_open(tri_gpu *w) {
   tsl_err err = TSL_OK;
   if (!tri_of_letters(&w->p)) return TSL_OK;
+  const tri_sequences s = tri_sequences_of(w->problem);
+  const tsl_field *scores = &w->problem->fields[TRI_SCORES];
   TSL_TRY(tsl_alloc(1, sizeof *w->letters, "sequences", (void **)&w->letters));
-  TSL_TRY(upload_sequences(w));
+  TSL_TRY(tsl_gpu_stage_create(&w->letters->stage));
+  TSL_TRY(
+      tsl_gpu_upload(w, &w->letters->scores, scores->data, tsl_field_count(scores) * 4, "scores"));
+  w->letters->threads = tri_usable_cores();
+  if (w->p.streamed)
+    TSL_TRY(tri_records_open(w->problem, w->letters->threads, &w->letters->records));
+  else
+    TSL_TRY(tri_letters_upload(w, &s, w->p.n_pad));
   if (w->p.output == TRI_PAIRED) return tri_paired_open(w);
   TSL_TRY(upload_columns(w));
   TSL_TRY(tri_is_scored(&w->p) ? tri_align_open(w) : prepare_many(w));
 done:
   return err;
+}
+
+tri_sequences tri_letters_sequences(const tri_gpu *w) {
+  return w->p.streamed ? w->letters->sequences : tri_sequences_of(w->problem);
 }
 
 void tri_letters_close(tri_gpu *w) {
@@ -141,6 +150,8 @@ void tri_letters_close(tri_gpu *w) {
   tsl_gpu_buffer *const buffers[] = {&l->codes, &l->starts, &l->order, &l->first,  &l->texts,
                                      &l->below, &l->scores, &l->rows,  &l->counter};
   for (tsl_gpu_buffer *buffer : buffers) tsl_gpu_release(&w->memory, buffer);
+  tsl_gpu_stage_destroy(&l->stage);
+  letters_reader_close(&l->records);
   tsl_free(l);
   w->letters = NULL;
 }

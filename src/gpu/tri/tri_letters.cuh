@@ -11,7 +11,7 @@
 
 #include "tri_edit.h"
 #include "tri_gpu.cuh"
-#include "tri_letters.h"
+#include "tri_records.h"
 
 enum {
   TRI_LETTERS_GROUP = 32,    /**< columns of a warp */
@@ -32,11 +32,16 @@ typedef struct tri_letters_state {
   tsl_gpu_buffer texts; /**< uint32 [..][32] */
   tsl_gpu_buffer below; /**< uint32 [..]: differences below MANY words, of each resident thread */
   int64_t groups;
-  tsl_gpu_buffer scores;  /**< field TRI_SCORES */
-  tsl_gpu_buffer rows;    /**< alignments: int [rows of a strip] */
-  tsl_gpu_buffer counter; /**< of the items that blocks have taken */
-  int resident;           /**< blocks of the kernel for long patterns; of alignments' kernels */
-  int resident_long;      /**< of those for long texts */
+  tsl_gpu_buffer scores;   /**< field TRI_SCORES */
+  tsl_gpu_buffer rows;     /**< alignments: int [rows of a strip] */
+  tsl_gpu_buffer counter;  /**< of the items that blocks have taken */
+  int resident;            /**< blocks of the kernel for long patterns; of alignments' kernels */
+  int resident_long;       /**< of those for long texts */
+  tsl_gpu_stage stage;     /**< letters on their way to the card */
+  letters_reader *records; /**< with params.streamed, codes and starts are of a group of units; else
+                                NULL */
+  tri_sequences sequences; /**< likewise, on the host */
+  int threads;             /**< likewise, that read */
 } tri_letters_state;
 
 /** What kernels see. */
@@ -256,6 +261,15 @@ tsl_err tri_paired_rows(tri_gpu *w, int64_t a, int64_t b, void *slab);
 /** tri_traceback.cu: align the pairs that rows [lo, hi) keep, which are in the first part on the
  *  host or on their way there, and fill its lists of spans and operations. Waits. */
 tsl_err tri_traceback_rows_run(tri_gpu *w, int64_t lo, int64_t hi, tsl_part *part);
+
+/** Letters and starts of places 0 to n_places - 1. Waits. */
+tsl_err tri_letters_upload(tri_gpu *w, const tri_sequences *s, int64_t n_places);
+
+/** With params.streamed: read the records of rows [lo, hi) and upload them. They are a problem of
+ *  their own then, rows and columns from 0 on, with params of the worker. Waits. */
+tsl_err tri_letters_take(tri_gpu *w, int64_t lo, int64_t hi);
+/** Those that are on the card, on the host. */
+tri_sequences tri_letters_sequences(const tri_gpu *w);
 
 /** Upload the sequences and, but for PAIRED, put columns of like lengths together. */
 tsl_err tri_letters_open(tri_gpu *w);

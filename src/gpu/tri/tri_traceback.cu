@@ -115,7 +115,7 @@ done:
 /* Pairs [from, end) of the group, and their letters. */
 static int64_t list_items(const trace_group *g, int64_t from, std::vector<trace_item> &items,
                           std::vector<tri_trace_pair> &pairs) {
-  const tri_sequences s = tri_sequences_of(g->w->problem);
+  const tri_sequences s = tri_letters_sequences(g->w);
   int64_t letters = 0;
   for (int64_t k = from; k < g->n && letters < g->letters; k++) {
     int64_t place[2];

@@ -1,0 +1,314 @@
+/* Files of records are counted in pieces, which are where readers may enter them; then every record
+ * is read as readers do, and what is wrong with it is said. */
+#include "letters_index.h"
+
+#include "integers.h"
+#include "letters_fill.h"
+#include "memory.h"
+#include "parallel.h"
+
+#include <string.h>
+
+enum {
+  LARGE = 4,       /* pieces of so many times the size are divided where records begin */
+  WINDOW = 1 << 23 /* bytes of a file that are checked together, but one piece */
+};
+
+/* ---- marks */
+
+typedef struct mark_list {
+  letters_mark *marks;
+  int64_t n, room;
+} mark_list;
+
+static tsl_err push(mark_list *list, const letters_mark *mark) {
+  tsl_err err = TSL_OK;
+  TSL_TRY(tsl_grow((void **)&list->marks, list->n, 1, &list->room, sizeof *mark, "pieces of text"));
+  list->marks[list->n++] = *mark;
+done:
+  return err;
+}
+
+static letters_mark begin_of(const letters_piece *p) {
+  return (letters_mark){.at = p->lo,
+                        .records = p->before.records,
+                        .letters = p->before.letters,
+                        .names = p->before.names,
+                        .lines = p->before.lines};
+}
+
+/* Parts of a large piece: each begins with a record. */
+static tsl_err divide(const letters_reading *r, const letters_piece *p, mark_list *list) {
+  tsl_err err = TSL_OK;
+  letters_part part = LETTERS_LINE;
+  letters_scan s;
+  letters_mark here = begin_of(p);
+  int64_t last = p->lo;
+  TSL_TRY(letters_pieces_scan(r, p, 0, &s));
+  const char *const begin = s.end - (p->hi - p->lo);
+  while (part != LETTERS_END) {
+    TSL_TRY(letters_scan_next(&s, &part));
+    if (part == LETTERS_LINE) here.letters += s.letters;
+    if (part != LETTERS_HEADER) continue;
+    here.at = p->lo + (s.header - begin), here.lines = s.number - 1;
+    if (here.at - last >= r->size) {
+      TSL_TRY(push(list, &here));
+      last = here.at;
+    }
+    here.records++, here.names += letters_scan_name(&s, NULL, 0) + 1;
+  }
+done:
+  return err;
+}
+
+static tsl_err mark_file(const letters_reading *r, const letters_text_file *f, mark_list *list) {
+  tsl_err err = TSL_OK;
+  const letters_mark end = {.at = f->source.n,
+                            .records = f->has.records,
+                            .letters = f->has.letters,
+                            .names = f->has.names,
+                            .lines = f->has.lines};
+  for (const letters_piece *p = r->pieces + f->first; p < r->pieces + f->first + f->n; p++) {
+    const letters_mark begin = begin_of(p);
+    TSL_TRY(push(list, &begin));
+    if (p->hi - p->lo > LARGE * r->size) TSL_TRY(divide(r, p, list));
+  }
+  TSL_TRY(push(list, &end));
+done:
+  return err;
+}
+
+static tsl_err mark_files(const letters_reading *r, letters_index *x) {
+  tsl_err err = TSL_OK;
+  for (int i = 0; i < r->n; i++) {
+    const letters_text_file *f = &r->files[i];
+    mark_list list = {.marks = NULL};
+    err = mark_file(r, f, &list);
+    x->marks[i] = list.marks, x->pieces[i] = list.n - 1;
+    TSL_TRY(err);
+    x->of[i] = f->has.records;
+    x->format[i] = f->source.format;
+    x->longest = tsl_max(x->longest, f->has.longest);
+  }
+done:
+  return err;
+}
+
+/* ---- checks */
+
+typedef struct checking {
+  letters_text_file *files; /* which get what is wrong with them */
+  int n;
+  letters_index *x;
+  letters_marked marked[LETTERS_FILES];
+  letters_reader *reader, *other;
+  letters_names names[LETTERS_FILES];
+  int64_t others[LETTERS_FILES], counted[LETTERS_FILES]; /* in so many records */
+  int64_t checked[LETTERS_FILES];                        /* pieces, which have them */
+  const letters_looker *looker;
+} checking;
+
+/* letters_names_equal: of a file. */
+typedef struct names_of_file {
+  letters_reader *reader;
+  int file;
+} names_of_file;
+
+tsl_err letters_index_name(letters_reader *reader, int file, int64_t k, const char **name) {
+  tsl_err err = TSL_OK;
+  int64_t lo[LETTERS_FILES] = {0}, hi[LETTERS_FILES] = {0}, at[LETTERS_FILES];
+  lo[file] = k, hi[file] = k + 1;
+  TSL_TRY(letters_reader_read(reader, lo, hi));
+  const letters_set *const set = letters_reader_set(reader, at);
+  *name = set->names + set->name_at[at[file]];
+done:
+  return err;
+}
+
+static tsl_err are_equal(void *context, int64_t a, int64_t b, bool *equal) {
+  tsl_err err = TSL_OK;
+  const names_of_file *of = context;
+  const char *name = NULL;
+  char *first = NULL;
+  TSL_TRY(letters_index_name(of->reader, of->file, a, &name));
+  TSL_TRY(tsl_alloc((int64_t)strlen(name) + 1, 1, "names", (void **)&first));
+  memcpy(first, name, strlen(name) + 1);
+  TSL_TRY(letters_index_name(of->reader, of->file, b, &name));
+  *equal = strcmp(first, name) == 0;
+done:
+  tsl_free(first);
+  return err;
+}
+
+/* Of n codes, in four lanes that do not wait for each other. */
+static uint64_t sum_of(const uint8_t *codes, int64_t n) {
+  enum { LANES = 4, LINE = LANES * sizeof(uint64_t) };
+  uint64_t sums[LANES] = {0};
+  for (int64_t k = 0; k < n; k += LINE) {
+    uint64_t words[LANES] = {0};
+    memcpy(words, codes + k, (size_t)tsl_min(n - k, LINE));
+    for (int l = 0; l < LANES; l++) {
+      sums[l] = (sums[l] ^ words[l]) * UINT64_C(0xff51afd7ed558ccd);
+      sums[l] ^= sums[l] >> 32;
+    }
+  }
+  return letters_names_hash((const char *)sums, sizeof sums);
+}
+
+static tsl_err check_piece(const letters_reading *r, letters_piece *p, int slot) {
+  tsl_err err = TSL_OK;
+  TSL_TRY(letters_fill_look(r, p, slot));
+  p->sum =
+      sum_of(r->set->codes + r->files[p->file].before.letters + p->before.letters, p->has.letters);
+done:
+  return err;
+}
+
+/* tsl_parallel_body: pieces of a window. */
+static tsl_err check_pieces(void *context, int slot, int64_t lo, int64_t hi) {
+  return letters_pieces_each(context, slot, lo, hi, check_piece);
+}
+
+/* What is wrong with records [lo, hi) of a file, which are in the window. */
+static tsl_err check_file(checking *c, int i, int64_t lo, int64_t hi) {
+  const letters_reading *r = letters_reader_reading(c->reader);
+  const letters_text_file *f = &r->files[i];
+  names_of_file of = {c->other, i};
+  const letters_names_equal equal = {are_equal, &of};
+  for (const letters_piece *p = r->pieces + f->first; p < r->pieces + f->first + f->n; p++) {
+    if (p->before.records < c->counted[i]) continue;
+    c->counted[i] = p->before.records + p->has.records;
+    c->others[i] += p->others;
+    c->x->marks[i][c->checked[i]++].sum = (int64_t)p->sum;
+    c->x->highest = tsl_max(c->x->highest, (int32_t)p->highest);
+  }
+  return letters_fill_judge(r, f, &c->names[i], &equal, lo, hi, 0);
+}
+
+/* Where the window ends that begins with record lo. */
+static int64_t end_of_window(const checking *c, int64_t lo) {
+  int64_t hi = INT64_MAX;
+  for (int i = 0; i < c->n; i++) {
+    if (!letters_pieces_good(&c->files[i]) || c->x->of[i] <= lo) continue;
+    const letters_mark *const marks = c->x->marks[i];
+    const int64_t n = c->x->pieces[i], first = letters_marked_find(marks, n, lo);
+    int64_t end = first + 1;
+    while (end < n && marks[end + 1].at - marks[first].at <= WINDOW) end++;
+    hi = tsl_min(hi, marks[end].records);
+  }
+  return hi;
+}
+
+static tsl_err check_window(checking *c, int64_t first, int64_t end) {
+  tsl_err err = TSL_OK;
+  letters_window window = {.of = c->x->of, .lo = first, .hi = end, .other = c->other};
+  int64_t lo[LETTERS_FILES] = {0}, hi[LETTERS_FILES] = {0};
+  letters_reading *const r = letters_reader_reading(c->reader);
+  bool good = true;
+  for (int i = 0; i < c->n; i++) {
+    window.hi = tsl_min(window.hi, c->x->of[i]);
+    if (!letters_pieces_good(&c->files[i])) continue;
+    lo[i] = tsl_min(first, c->x->of[i]), hi[i] = tsl_min(end, c->x->of[i]);
+  }
+  TSL_TRY(letters_reader_aim(c->reader, lo, hi));
+  TSL_TRY(tsl_parallel(r->n_pieces, 1, check_pieces, r));
+  for (int i = 0; i < c->n; i++) {
+    if (letters_pieces_good(&c->files[i]))
+      letters_pieces_note(&c->files[i], check_file(c, i, lo[i], hi[i]));
+    good = good && letters_pieces_good(&c->files[i]);
+  }
+  window.set = letters_reader_set(c->reader, window.at);
+  if (good && window.lo < window.hi) TSL_TRY(c->looker->look(c->looker->context, &window));
+done:
+  return err;
+}
+
+static void checking_clear(checking *c) {
+  letters_reader_close(&c->reader);
+  letters_reader_close(&c->other);
+  for (int i = 0; i < c->n; i++) letters_names_clear(&c->names[i]);
+}
+
+/* All records, up to what is wrong with the last file. */
+static tsl_err check_files(checking *c, const letters_ask *asks) {
+  tsl_err err = TSL_OK;
+  const int slots = tsl_parallel_slots();
+  int64_t most = 0;
+  for (int i = 0; i < c->n; i++) {
+    most = tsl_max(most, c->x->of[i]);
+    TSL_TRY(letters_names_create(c->x->of[i], &c->names[i]));
+  }
+  letters_index_files(c->x, asks, c->marked);
+  TSL_TRY(letters_reader_open(c->marked, c->n, slots, &c->reader));
+  TSL_TRY(letters_reader_open(c->marked, c->n, slots, &c->other));
+  for (int64_t lo = 0, hi; lo < most && letters_pieces_good(&c->files[c->n - 1]); lo = hi) {
+    hi = end_of_window(c, lo);
+    if (hi == INT64_MAX) break; /* what is left is of a file that is not good */
+    TSL_TRY(check_window(c, lo, hi));
+  }
+  for (int i = 0; i < c->n; i++)
+    letters_pieces_describe(&c->files[i], c->others[i], c->x->about[i], sizeof c->x->about[i]);
+done:
+  return err;
+}
+
+/* ---- the index */
+
+static bool all_good(const letters_reading *r) {
+  bool good = true;
+  for (int i = 0; i < r->n; i++) good = good && letters_pieces_good(&r->files[i]);
+  return good;
+}
+
+static tsl_err index_files(letters_reading *r, const letters_ask *asks,
+                           const letters_looker *looker, letters_index *x) {
+  tsl_err err = TSL_OK;
+  const int slots = tsl_parallel_slots();
+  checking c = {.files = r->files, .n = r->n, .x = x, .looker = looker};
+  TSL_TRY(tsl_alloc(slots, sizeof *r->buffers, "pieces of text", (void **)&r->buffers));
+  TSL_TRY(letters_pieces_open(r));
+  TSL_TRY(letters_pieces_count(r));
+  TSL_TRY(mark_files(r, x));
+  for (int k = 0; k < slots; k++) letters_buffer_clear(&r->buffers[k]);
+  TSL_FREE_ALL(r->pieces);
+  r->pieces = NULL;
+  if (all_good(r)) TSL_TRY(check_files(&c, asks));
+done:
+  checking_clear(&c);
+  for (int k = 0; r->buffers != NULL && k < slots; k++) letters_buffer_clear(&r->buffers[k]);
+  TSL_FREE_ALL(r->buffers, r->pieces);
+  return err;
+}
+
+tsl_err letters_index_make(const letters_ask *asks, int n, int64_t size,
+                           const letters_looker *looker, int *failed, letters_index *x) {
+  tsl_err err = TSL_OK;
+  letters_text_file files[LETTERS_FILES] = {{.ask = NULL}};
+  letters_set none = {.n = 0};
+  letters_reading r = {.files = files, .n = n, .size = size, .set = &none};
+  *x = (letters_index){.n = n};
+  for (int i = n - 1; i >= 0; i--) {
+    files[i].ask = &asks[i];
+    letters_pieces_note(&files[i], letters_source_open(asks[i].path, &files[i].source));
+    x->packed = x->packed || files[i].source.packed;
+  }
+  *failed = n - 1;
+  if (!x->packed) err = index_files(&r, asks, looker, x);
+  for (int i = n - 1; i >= 0 && err == TSL_OK; i--)
+    if (!x->packed && !letters_pieces_good(&files[i]))
+      err = tsl_err_restore(&files[i].error), *failed = i;
+  for (int i = 0; i < n; i++) letters_source_clear(&files[i].source);
+  if (err != TSL_OK) letters_index_clear(x);
+  return err;
+}
+
+void letters_index_files(const letters_index *x, const letters_ask *asks, letters_marked *files) {
+  for (int i = 0; i < x->n; i++)
+    files[i] = (letters_marked){
+        .ask = asks[i], .format = x->format[i], .marks = x->marks[i], .n = x->pieces[i]};
+}
+
+void letters_index_clear(letters_index *x) {
+  for (int i = 0; i < LETTERS_FILES; i++) tsl_free(x->marks[i]);
+  *x = (letters_index){.n = 0};
+}

@@ -1,0 +1,185 @@
+/* Windows of files of records: sets of the pieces that have them. */
+#include "letters_reader.h"
+
+#include "letters_fill.h"
+#include "memory.h"
+#include "parallel.h"
+
+#include <fcntl.h>
+
+/* Memory of the set, which grows with the windows. */
+typedef struct letters_rooms {
+  int64_t starts, codes, name_at, names, hashes, pieces;
+} letters_rooms;
+
+struct letters_reader {
+  letters_reading r; /* of the window */
+  letters_text_file files[LETTERS_FILES];
+  letters_marked marked[LETTERS_FILES];
+  letters_set set;
+  letters_rooms rooms;
+  int slots;
+  int64_t at[LETTERS_FILES];
+};
+
+/* ---- files */
+
+tsl_err letters_reader_open(const letters_marked *files, int n, int slots, letters_reader **out) {
+  tsl_err err = TSL_OK;
+  letters_reader *w = NULL;
+  TSL_TRY(tsl_alloc(1, sizeof *w, "a reader of records", (void **)&w));
+  w->r = (letters_reading){.files = w->files, .n = n, .set = &w->set};
+  w->slots = slots;
+  TSL_TRY(tsl_alloc(slots, sizeof *w->r.buffers, "pieces of text", (void **)&w->r.buffers));
+  for (int i = 0; i < n; i++) {
+    letters_text_file *f = &w->files[i];
+    w->marked[i] = files[i];
+    f->ask = &w->marked[i].ask;
+    TSL_TRY(letters_source_open(f->ask->path, &f->source));
+    f->source.format = files[i].format;
+    letters_fill_codes(f);
+  }
+done:
+  if (err != TSL_OK) letters_reader_close(&w);
+  *out = w;
+  return err;
+}
+
+void letters_reader_close(letters_reader **reader) {
+  letters_reader *w = *reader;
+  if (w == NULL) return;
+  for (int i = 0; i < w->r.n; i++) letters_source_clear(&w->files[i].source);
+  for (int k = 0; w->r.buffers != NULL && k < w->slots; k++) letters_buffer_clear(&w->r.buffers[k]);
+  letters_clear(&w->set);
+  TSL_FREE_ALL(w->r.buffers, w->r.pieces, w->r.hashes, w);
+  *reader = NULL;
+}
+
+/* ---- windows */
+
+int64_t letters_marked_find(const letters_mark *marks, int64_t n, int64_t k) {
+  int64_t lo = 0, hi = n - 1;
+  while (lo < hi) {
+    const int64_t middle = lo + (hi - lo + 1) / 2;
+    if (marks[middle].records <= k)
+      lo = middle;
+    else
+      hi = middle - 1;
+  }
+  return lo;
+}
+
+/* Pieces [*first, *end) of a file have its records [lo, hi). */
+static void find(const letters_marked *m, int64_t lo, int64_t hi, int64_t *first, int64_t *end) {
+  *first = *end = 0;
+  if (lo >= hi) return;
+  *first = letters_marked_find(m->marks, m->n, lo);
+  *end = letters_marked_find(m->marks, m->n, hi - 1) + 1;
+}
+
+static letters_totals before(const letters_mark *m) {
+  return (letters_totals){
+      .records = m->records, .letters = m->letters, .names = m->names, .lines = m->lines};
+}
+
+static letters_totals less(const letters_totals *a, const letters_totals *b) {
+  return (letters_totals){.records = a->records - b->records,
+                          .letters = a->letters - b->letters,
+                          .names = a->names - b->names,
+                          .lines = a->lines - b->lines};
+}
+
+static tsl_err make_room(letters_reader *w, const letters_totals *all) {
+  tsl_err err = TSL_OK;
+  letters_set *s = &w->set;
+  letters_rooms *room = &w->rooms;
+  const int64_t n = all->records;
+  TSL_TRY(tsl_grow((void **)&s->starts, 0, n + 1, &room->starts, sizeof *s->starts, "records"));
+  TSL_TRY(tsl_grow((void **)&s->name_at, 0, n + 1, &room->name_at, sizeof *s->name_at, "records"));
+  TSL_TRY(tsl_grow((void **)&s->codes, 0, all->letters, &room->codes, 1, "letters"));
+  TSL_TRY(tsl_grow((void **)&s->names, 0, all->names, &room->names, 1, "names"));
+  TSL_TRY(tsl_grow((void **)&w->r.hashes, 0, n, &room->hashes, sizeof *w->r.hashes, "names"));
+  s->n = n;
+  s->starts[n] = all->letters;
+  s->name_at[n] = all->names;
+done:
+  return err;
+}
+
+tsl_err letters_reader_aim(letters_reader *w, const int64_t *lo, const int64_t *hi) {
+  tsl_err err = TSL_OK;
+  letters_totals all = {.records = 0};
+  letters_reading *r = &w->r;
+  r->n_pieces = 0;
+  for (int i = 0; i < r->n; i++) {
+    letters_text_file *f = &w->files[i];
+    const letters_marked *m = &w->marked[i];
+    int64_t first, end;
+    find(m, lo[i], hi[i], &first, &end);
+    const letters_totals base = before(&m->marks[first]), last = before(&m->marks[end]);
+    f->first = r->n_pieces, f->n = end - first;
+    f->before = less(&all, &base);
+    f->has = less(&last, &base);
+    w->at[i] = f->before.records + lo[i];
+    TSL_TRY(tsl_grow((void **)&r->pieces, r->n_pieces, f->n, &w->rooms.pieces, sizeof *r->pieces,
+                     "pieces of text"));
+    for (int64_t k = first; k < end; k++) {
+      const letters_totals here = before(&m->marks[k]), next = before(&m->marks[k + 1]);
+      r->pieces[r->n_pieces++] = (letters_piece){.file = i,
+                                                 .lo = m->marks[k].at,
+                                                 .hi = m->marks[k + 1].at,
+                                                 .has = less(&next, &here),
+                                                 .before = here};
+    }
+    all.records += f->has.records, all.letters += f->has.letters, all.names += f->has.names;
+    r->set->of[i] = f->has.records;
+  }
+  TSL_TRY(make_room(w, &all));
+done:
+  return err;
+}
+
+int64_t letters_reader_pieces(const letters_reader *w) {
+  return w->r.n_pieces;
+}
+
+tsl_err letters_reader_fill(letters_reader *w, int64_t piece, int slot) {
+  return letters_fill_piece(&w->r, &w->r.pieces[piece], slot);
+}
+
+/* tsl_parallel_body: pieces. */
+static tsl_err fill_pieces(void *context, int slot, int64_t lo, int64_t hi) {
+  tsl_err err = TSL_OK;
+  for (int64_t k = lo; k < hi; k++) TSL_TRY(letters_reader_fill(context, k, slot));
+done:
+  return err;
+}
+
+tsl_err letters_reader_read(letters_reader *w, const int64_t *lo, const int64_t *hi) {
+  tsl_err err = TSL_OK;
+  TSL_TRY(letters_reader_aim(w, lo, hi));
+  TSL_TRY(tsl_parallel(w->r.n_pieces, 1, fill_pieces, w));
+done:
+  return err;
+}
+
+void letters_reader_ahead(const letters_reader *w, const int64_t *lo, const int64_t *hi) {
+  for (int i = 0; i < w->r.n; i++) {
+    const letters_marked *m = &w->marked[i];
+    int64_t first, end;
+    find(m, lo[i], hi[i], &first, &end);
+    const int64_t from = m->marks[first].at, to = m->marks[end].at;
+    if (from == to) continue; /* which would be all */
+    (void)posix_fadvise(fileno(w->files[i].source.file), (off_t)from, (off_t)(to - from),
+                        POSIX_FADV_WILLNEED); /* advice alone */
+  }
+}
+
+const letters_set *letters_reader_set(const letters_reader *w, int64_t *at) {
+  for (int i = 0; i < w->r.n && at != NULL; i++) at[i] = w->at[i];
+  return &w->set;
+}
+
+letters_reading *letters_reader_reading(letters_reader *w) {
+  return &w->r;
+}
