@@ -5,8 +5,8 @@
  * Families have no devices. What they do with large matrices on the root they bring here in
  * regions:
  *
- *   enter(region) -> { product, add, inner, eigen: operands move to the device when they are
- *   first used, results stay there; fetch what the host wants } -> leave
+ *   enter(region) -> { product, eigen: operands move to the device when they are first used,
+ *   results stay there; fetch what the host wants } -> leave
  *
  * Matrices are row-major, in the host's memory, named by the address of their first element; those
  * of a region must not overlap. The device's copy counts until leave. The host's memory holds a
@@ -31,7 +31,6 @@ typedef struct tsl_linalg_region {
   double moved;        /**< elements between host and device */
   double operations;   /**< floating-point operations of products */
   int64_t eigen;       /**< sum of the orders of matrices that are diagonalised */
-  int64_t sums;        /**< numbers that the host waits for, one by one */
   double host_seconds; /**< that the host would take; infinity: the device is to do it */
 } tsl_linalg_region;
 
@@ -48,16 +47,10 @@ typedef struct tsl_linalg_product {
 typedef struct tsl_linalg {
   /** Begin to make ready, beside the caller, what matrices of this order need on the device. */
   void (*warm)(int64_t order);
-  /** What the device is expected to take; infinity for matrices so small that it never pays. */
-  double (*seconds)(const tsl_linalg_region *region);
   /** Begin a region where the device is the faster one and has the memory.
    *  @param[out] taken  false: the host's threads are to do it; leave is not called */
   tsl_err (*enter)(const tsl_linalg_region *region, bool *taken);
   tsl_err (*product)(const tsl_linalg_product *product);
-  /** c = factor a + keep c, of n elements; keep 0: c is not read. */
-  tsl_err (*add)(int64_t n, double factor, const double *a, double keep, double *c);
-  /** Sum of a_k b_k of n elements. @param[out] sum  in the host's memory */
-  tsl_err (*inner)(int64_t n, const double *a, const double *b, double *sum);
   /**
    * Eigenvalues, ascending, and eigenvectors of a symmetric matrix.
    * @param[in]  a        [n][n]; unchanged where vectors are another matrix

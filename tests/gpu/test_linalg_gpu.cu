@@ -1,7 +1,6 @@
 /* gpu.linalg.*: the card's table of dense algebra beside the host's OpenBLAS and LAPACK.
  *   test_linalg_gpu products  all turns, shapes and chains within a region
  *   test_linalg_gpu eigen     values, residuals, orthogonality; degenerate spectra, NaN
- *   test_linalg_gpu purify    projectors beside the host's eigenvectors; no gap; the ways' choice
  *   test_linalg_gpu held      copies that stay, and equations solved with them
  *   test_linalg_gpu memory    no room: the host is to do it
  *   test_linalg_gpu times     host beside card, which one is chosen, and what the card was expected
@@ -13,7 +12,6 @@
 extern "C" {
 #include "clock.h"
 #include "xc_matrix.h"
-#include "xc_purify.h"
 }
 
 #include "linalg.h"
@@ -63,26 +61,6 @@ static double worst(const matrix &a, const matrix &b) {
 /* The host's threads and nothing else, or the table. */
 static void use_host(void) {
   xc_matrix_use(tsl_parallel_slots(), false, 1);
-}
-
-/* Takes all regions, to see what they cost where they would not be chosen. */
-static tsl_err forced_enter(const tsl_linalg_region *region, bool *taken) {
-  tsl_linalg_region all = *region;
-  all.host_seconds = INFINITY;
-  return table->enter(&all, taken);
-}
-
-static void no_close(void) {
-}
-
-/* The table as it is, or for all regions, until tsl_linalg_close. */
-static void use_card(bool forced, int64_t order) {
-  static tsl_linalg mine;
-  mine = *table;
-  mine.close = no_close;
-  if (forced) mine.enter = forced_enter;
-  tsl_linalg_open(&mine);
-  xc_matrix_use(tsl_parallel_slots(), true, order);
 }
 
 /* A region that the card has to take. */
@@ -236,78 +214,7 @@ done:
   return err;
 }
 
-/* ----------------------------------------------------------------- purification */
-
-/* Sums of elements, of two matrices and of their products, without moves between. */
-static tsl_err one_sum(int64_t n) {
-  tsl_err err = TSL_OK;
-  matrix a = symmetric(n, 1), c = symmetric(n, 2), mine = c, fresh((size_t)(n * n), NAN);
-  double sum = 0, truth = 0, off = 0;
-  TSL_TRY(enter(n, 3, 0));
-  TSL_TRY(table->add(n * n, 2, a.data(), -1, mine.data()));
-  TSL_TRY(table->add(n * n, 3, mine.data(), 0, fresh.data()));
-  TSL_TRY(table->inner(n * n, a.data(), mine.data(), &sum));
-  TSL_TRY(table->fetch(mine.data()));
-  TSL_TRY(table->fetch(fresh.data()));
-  table->leave();
-  for (size_t k = 0; k < a.size(); k++) {
-    const double x = 2 * a[k] - c[k];
-    truth += a[k] * x;
-    off = fmax(off, fmax(fabs(mine[k] - x), fabs(fresh[k] - 3 * x)));
-    if (isnan(fresh[k])) off = INFINITY;
-  }
-  CHECK(off <= 1e-15 * 8 && fabs(sum - truth) <= 1e-12 * (double)n,
-        "sums of order %lld: %.2e, %.2e", (long long)n, off, sum - truth);
-done:
-  return err;
-}
-
-/* Of levels in [-1, 0] and [gap, 1 + gap] in a random basis. */
-static tsl_err one_projector(int64_t n, int64_t filled, double gap) {
-  tsl_err err = TSL_OK;
-  const size_t nn = (size_t)(n * n);
-  const xc_matrix_region region = {n, 3, 2, 60, 0, 60};
-  matrix vectors = symmetric(n, 6), values((size_t)n), scaled(nn), fock(nn), work(nn), mine(nn);
-  matrix truth(nn), level = numbers(n, 1, 7);
-  bool found = false;
-  double off = 0;
-  TSL_TRY(xc_matrix_eigen(n, vectors.data(), values.data()));
-  for (int64_t k = 0; k < n; k++) {
-    const double part = level[(size_t)k] + 0.5, edge = k == filled - 1 || k == filled ? 0 : part;
-    for (int64_t i = 0; i < n; i++)
-      scaled[(size_t)(k * n + i)] =
-          (k < filled ? -edge : gap + edge) * vectors[(size_t)(k * n + i)];
-  }
-  TSL_TRY(xc_matrix_product(n, n, n, 1, vectors.data(), true, scaled.data(), false, fock.data()));
-  xc_matrix_symmetrise(n, 0.5, fock.data());
-  TSL_TRY(xc_matrix_outer(n, filled, 1, vectors.data(), 0, truth.data()));
-  use_card(true, n);
-  TSL_TRY(xc_matrix_enter(&region));
-  TSL_TRY(xc_purify(n, filled, fock.data(), work.data(), mine.data(), &found));
-  if (found) TSL_TRY(xc_matrix_fetch(mine.data()));
-  off = found ? worst(mine, truth) : INFINITY;
-  printf("order %4lld, %4lld filled, gap %.0e: %s, off by %.1e\n", (long long)n, (long long)filled,
-         gap, found ? "found" : "no gap", off);
-  if (gap > 0) /* without one, rounding may part the levels */
-    CHECK(found && off <= 1e-14 + 1e-14 * (1 + 2 / gap), "a wrong projector");
-done:
-  xc_matrix_leave();
-  tsl_linalg_close();
-  use_host();
-  return err;
-}
-
-static tsl_err test_purify(void) {
-  tsl_err err = TSL_OK;
-  static const double gaps[] = {1e-1, 1e-3, 1e-6, 0};
-  for (int64_t n : sizes) {
-    TSL_TRY(one_sum(n));
-    for (double gap : gaps) TSL_TRY(one_projector(n, n / 5, gap));
-    TSL_TRY(one_projector(n, 0, 0.1));
-  }
-done:
-  return err;
-}
+/* ----------------------------------------------------------------- held, memory */
 
 static tsl_err held_copy(void) {
   enum { N = 300 };
@@ -381,12 +288,11 @@ done:
 typedef struct step {
   int64_t n;
   matrix fock, half, density, work, small, error, values, vectors, orbitals, out;
-  bool pays; /* purification instead of diagonalisation is what the step would choose */
 } step;
 
 static tsl_err commutator(step *s) {
   tsl_err err = TSL_OK;
-  const xc_matrix_region region = {s->n, 6, 4, 3, 0, 0};
+  const xc_matrix_region region = {s->n, 6, 4, 3, 0};
   TSL_TRY(xc_matrix_enter(&region));
   TSL_TRY(xc_matrix_project(s->n, s->n, s->fock.data(), s->half.data(), s->work.data(),
                             s->small.data()));
@@ -399,46 +305,19 @@ done:
   return err;
 }
 
-/* Of the first k vectors. */
-static tsl_err density_of(step *s, int64_t k) {
+static tsl_err new_density(step *s) {
   tsl_err err = TSL_OK;
-  const int64_t n = s->n;
-  const double *vectors = s->vectors.data();
-  double *orbitals = s->orbitals.data();
+  const int64_t n = s->n, k = n / 5;
+  const xc_matrix_region region = {n, 6, 3, 0.6, 1};
+  double *vectors = s->vectors.data(), *orbitals = s->orbitals.data();
+  TSL_TRY(xc_matrix_enter(&region));
+  TSL_TRY(xc_matrix_eigen_lowest(n, k, s->small.data(), s->values.data(), vectors));
   TSL_TRY(xc_matrix_outer(n, k, 1, vectors, 0, s->density.data()));
   TSL_TRY(xc_matrix_product(k, n, n, 1, vectors, false, s->half.data(), false, orbitals));
   TSL_TRY(xc_matrix_outer(n, k, 1, orbitals, 0, s->out.data()));
   TSL_TRY(xc_matrix_fetch(s->density.data()));
   TSL_TRY(xc_matrix_fetch(s->out.data()));
-done:
-  return err;
-}
-
-static tsl_err new_density(step *s) {
-  tsl_err err = TSL_OK;
-  const int64_t n = s->n, k = n / 5;
-  const xc_matrix_region region = {n, 6, 3, 0.6, 1, 0};
-  double *vectors = s->vectors.data();
-  TSL_TRY(xc_matrix_enter(&region));
-  TSL_TRY(xc_matrix_eigen_lowest(n, k, s->small.data(), s->values.data(), vectors));
-  TSL_TRY(density_of(s, k));
-  TSL_TRY(xc_matrix_fetch(s->orbitals.data()));
-done:
-  xc_matrix_leave();
-  return err;
-}
-
-/* Likewise without orbitals, wherever that is. */
-static tsl_err purified_density(step *s) {
-  tsl_err err = TSL_OK;
-  const int64_t n = s->n;
-  const xc_matrix_region region = {n, 6, 3, 0.6, 1, 0};
-  bool found = false;
-  TSL_TRY(xc_matrix_enter(&region));
-  s->pays = xc_purify_pays(n);
-  TSL_TRY(xc_purify(n, n / 5, s->fock.data(), s->work.data(), s->vectors.data(), &found));
-  CHECK(found, "no gap in a random matrix of order %lld", (long long)n);
-  TSL_TRY(density_of(s, n));
+  TSL_TRY(xc_matrix_fetch(orbitals));
 done:
   xc_matrix_leave();
   return err;
@@ -467,10 +346,24 @@ done:
   return err;
 }
 
+/* Takes all regions, to see what they cost where they would not be chosen. */
+static tsl_err forced_enter(const tsl_linalg_region *region, bool *taken) {
+  tsl_linalg_region all = *region;
+  all.host_seconds = INFINITY;
+  return table->enter(&all, taken);
+}
+
+static void no_close(void) {
+}
+
 /* By the table as it is, or forced. */
 static tsl_err time_on_card(tsl_err (*run)(step *), step *s, bool forced, double *seconds) {
   tsl_err err = TSL_OK;
-  use_card(forced, s->n);
+  tsl_linalg mine = *table;
+  mine.close = no_close;
+  if (forced) mine.enter = forced_enter;
+  tsl_linalg_open(&mine);
+  xc_matrix_use(tsl_parallel_slots(), true, s->n);
   TSL_TRY(xc_matrix_hold(s->n, s->n, s->half.data()));
   TSL_TRY(time_of(run, s, seconds));
 done:
@@ -503,16 +396,14 @@ static tsl_err test_times(void) {
          tsl_parallel_slots());
   for (int64_t n : orders) {
     const size_t nn = (size_t)(n * n);
-    step s = {
-        n,          symmetric(n, 1), numbers(n, n, 2), symmetric(n, 3), matrix(nn), matrix(nn),
-        matrix(nn), matrix(n),       symmetric(n, 4),  matrix(nn),      matrix(nn), false};
+    step s = {n,          symmetric(n, 1), numbers(n, n, 2), symmetric(n, 3), matrix(nn),
+              matrix(nn), matrix(nn),      matrix(n),        symmetric(n, 4), matrix(nn),
+              matrix(nn)};
     s.small = s.fock;
     TSL_TRY(one_time("one product", one_product_alone, &s));
     TSL_TRY(one_time("one diagonalisation", one_eigen_alone, &s));
     TSL_TRY(one_time("commutator", commutator, &s));
     TSL_TRY(one_time("density", new_density, &s));
-    TSL_TRY(one_time("density, purified", purified_density, &s));
-    printf("order %4lld: a step %s\n", (long long)n, s.pays ? "purifies" : "diagonalises");
   }
 done:
   return err;
@@ -540,9 +431,11 @@ done:
 }
 
 int main(int argc, char **argv) {
-  static const named_test tests[] = {{"products", test_products}, {"eigen", test_eigen},
-                                     {"purify", test_purify},     {"held", test_held},
-                                     {"memory", test_memory},     {"times", test_times}};
+  static const named_test tests[] = {{"products", test_products},
+                                     {"eigen", test_eigen},
+                                     {"held", test_held},
+                                     {"memory", test_memory},
+                                     {"times", test_times}};
   int n = 0, status = 0;
   if (cudaGetDeviceCount(&n) != cudaSuccess || n == 0) return printf("no card\n"), 77;
   const tsl_err err = open_card();

@@ -7,31 +7,27 @@
 #include <math.h>
 #include <string.h>
 
-/* Parts of a density below this part of the largest are rounding. */
+/* Eigenvalues of a density below this part of the largest are rounding. */
 static const double rounding = 1e-13;
 
-/* Those of a density; nothing of it may be left, as of a negative occupation there is.
- * @param[out] work,orbitals  [n][n] */
-static tsl_err orbitals_of(int64_t n, const double *density, double *work, double *orbitals,
-                           int32_t *occupied) {
+/* @param[in,out] vectors  the density; on return its orbitals, one a row */
+static tsl_err orbitals_of(int64_t n, double *vectors, double *values, int32_t *occupied) {
   tsl_err err = TSL_OK;
-  double most = 0, left = 0;
-  int64_t rank = 0;
-  xc_matrix_copy(n * n, density, orbitals);
-  xc_matrix_copy(n * n, density, work);
-  TSL_TRY(xc_matrix_factor_pivoted(n, rounding, orbitals, &rank));
-  TSL_TRY(xc_matrix_outer(n, rank, -1, orbitals, 1, work));
-  for (int64_t k = 0; k < n * n; k++) {
-    most = fmax(most, fabs(density[k]));
-    if (!(fabs(work[k]) <= left)) left = fabs(work[k]); /* NaN stays */
+  TSL_TRY(xc_matrix_eigen(n, vectors, values));
+  const double least = rounding * fmax(fabs(values[0]), fabs(values[n - 1]));
+  int64_t found = 0;
+  if (values[0] < -1e3 * least)
+    TSL_FAIL(TSL_ERR_NUMERIC,
+             "a density has a negative occupation (%g of at most %g), of which exchange cannot be "
+             "fitted",
+             values[0], values[n - 1]);
+  for (int64_t k = 0; k < n; k++) {
+    if (values[k] <= least) continue;
+    double *to = vectors + found * n;
+    for (int64_t i = 0; i < n; i++) to[i] = sqrt(values[k]) * vectors[k * n + i];
+    found++;
   }
-  if (!(left <= 1e3 * rounding * most))
-    TSL_FAIL(
-        TSL_ERR_NUMERIC,
-        "a density has a negative occupation: of elements of at most %g a sum of squares leaves "
-        "%g, so exchange cannot be fitted",
-        most, left);
-  *occupied = (int32_t)rank;
+  *occupied = (int32_t)found;
 done:
   return err;
 }
@@ -51,18 +47,19 @@ tsl_err xc_put_orbitals(tsl_problem *problem) {
   tsl_err err = TSL_OK;
   const xc_params *p = xc_params_of(problem);
   const int64_t n = p->n;
-  double *orbitals = problem->fields[XC_IN_ORBITALS].data, *work = NULL;
+  double *orbitals = problem->fields[XC_IN_ORBITALS].data, *values = NULL;
   int32_t *occupied = problem->fields[XC_IN_OCCUPIED].data;
   if (!p->fitted_exchange) goto done;
-  TSL_TRY(xc_matrix_create(n, n, "what is left of a density", &work));
+  TSL_TRY(xc_matrix_create(n, 1, "occupations", &values));
   for (int s = 0; s < p->n_spin; s++) {
     double *to = orbitals + s * n * n;
     if (take_filled(&xc_own_of(problem)->scf, s, to, &occupied[s])) continue;
-    TSL_TRY(orbitals_of(n, xc_asked_spin(problem, s), work, to, &occupied[s]));
+    memcpy(to, xc_asked_spin(problem, s), (size_t)(n * n) * sizeof *to);
+    TSL_TRY(orbitals_of(n, to, values, &occupied[s]));
   }
   tsl_field_touch(&problem->fields[XC_IN_ORBITALS]);
   tsl_field_touch(&problem->fields[XC_IN_OCCUPIED]);
 done:
-  tsl_free(work);
+  tsl_free(values);
   return err;
 }

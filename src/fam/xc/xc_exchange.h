@@ -9,10 +9,9 @@
  *
  * The Q are orthonormal combinations of fitting functions, Q of the first Q alone as L is a lower
  * triangle. Both matrices are sums over Q, so units are ranges of Q, and B of a range is kept where
- * it was made. The i are any rows that make the very density that is asked for,
- * D = sum_i c_i c_i^T, whether it is of a determinant, of atoms or a mixture of iterations: those
- * that the last step has made it of, or Cholesky's of D (F. Aquilante, T. B. Pedersen, A. Sanchez
- * de Meras, H. Koch, J. Chem. Phys. 125 (2006) 174101).
+ * it was made. The i are orbitals of the very density that is asked for, D = sum_i c_i c_i^T,
+ * whether it is of a determinant, of atoms or a mixture of iterations: eigenvectors of D times the
+ * root of their eigenvalue.
  *
  * The gradient is that of E = J/2 - a/2 sum_ij sum_PQ (ij|P) (P|Q)^-1 (Q|ij) of each spin:
  *
@@ -45,11 +44,12 @@ static inline const double *xc_exchange_metric(const tsl_problem *problem, int64
          column * xc_params_of(problem)->n_fit + row;
 }
 
-/** Orbitals of a spin in products; of more the last have no occupation. */
-static inline int64_t xc_exchange_rank(const tsl_problem *problem, int64_t s) {
+/** Orbitals of a spin in products, and the first of them; of more the others have no occupation. */
+static inline int64_t xc_exchange_rank(const tsl_problem *problem, int64_t s, int64_t *first) {
   const int32_t *occupied = (const int32_t *)problem->fields[XC_IN_OCCUPIED].data;
   const int64_t most = xc_params_of(problem)->n_orbitals;
-  return occupied[s] < most ? occupied[s] : most;
+  *first = occupied[s] > most ? occupied[s] - most : 0;
+  return occupied[s] - *first;
 }
 
 /** C of function P and spin s, [n_products]. */

@@ -87,13 +87,6 @@ static void add_orbitals(const xc_scf *scf, tsl_summary *summary) {
     tsl_summary_add(summary, "gap", lowest - highest, "hartree");
 }
 
-/** How densities of a spin were made, where not all by diagonalisation. */
-static void add_ways(const xc_scf *scf, tsl_summary *summary) {
-  if (scf->purified + scf->gapless == 0) return;
-  tsl_summary_add(summary, "purified densities", scf->purified, "1");
-  tsl_summary_add(summary, "of no gap for it", scf->gapless, "1");
-}
-
 static void add_dipole(const xc_own *own, tsl_summary *summary) {
   static const char *const names[3] = {"dipole x", "dipole y", "dipole z"};
   for (int x = 0; x < 3; x++) tsl_summary_add(summary, names[x], own->dipole[x], "e bohr");
@@ -186,7 +179,6 @@ tsl_err xc_summary(const tsl_problem *problem, tsl_summary *summary) {
   tsl_summary_add(summary, "iterations", scf->iteration, "1");
   tsl_summary_add(summary, "last change of energy", scf->change, "hartree");
   tsl_summary_add(summary, "commutator", scf->commutator, "hartree");
-  add_ways(scf, summary);
   add_stability(&own->stability, summary);
   tsl_summary_add(summary, "functions", (double)p->n, "1");
   tsl_summary_add(summary, "independent functions", (double)scf->m, "1");

@@ -13,7 +13,7 @@
 /* For matrices below LEAST launches alone take as long as the host. A system of SOLVED equations is
  * solved by the host in a millisecond, by the card in no less. At most a SHARE-th of the card's
  * memory is taken, as most of it is the worker's. */
-enum { LEAST = 256, SOLVED = 1024, SHARE = 8, WARMED = 256, BLOCK = 256 };
+enum { LEAST = 256, SOLVED = 1024, SHARE = 8, WARMED = 256 };
 
 static linalg own;
 static enum { COLD, WARMING, READY, FAILED } state = COLD;
@@ -135,36 +135,6 @@ done:
   return err;
 }
 
-static __global__ void add_kernel(int64_t n, double factor, const double *a, double keep,
-                                  double *c) {
-  const int64_t k = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
-  if (k < n) c[k] = factor * a[k] + (keep != 0 ? keep * c[k] : 0);
-}
-
-static tsl_err add(int64_t n, double factor, const double *a, double keep, double *c) {
-  tsl_err err = TSL_OK;
-  linalg *l = &own;
-  double *from = NULL, *to = NULL;
-  TSL_TRY(linalg_read(l, n, a, &from));
-  if (keep != 0) TSL_TRY(linalg_read(l, n, c, &to));
-  TSL_TRY(linalg_write(l, n, c, &to));
-  TSL_LAUNCH(add_kernel, (unsigned)tsl_ceil_div(n, BLOCK), BLOCK, 0, l->stream, n, factor, from,
-             keep, to);
-done:
-  return err;
-}
-
-static tsl_err inner(int64_t n, const double *a, const double *b, double *sum) {
-  tsl_err err = TSL_OK;
-  linalg *l = &own;
-  double *left = NULL, *right = NULL;
-  TSL_TRY(linalg_read(l, n, a, &left));
-  TSL_TRY(linalg_read(l, n, b, &right));
-  TSL_BLAS_TRY(cublasDdot_64(l->blas, n, left, 1, right, 1, sum));
-done:
-  return err;
-}
-
 static tsl_err solve_both(linalg *l, int64_t n, const double *factor, double *b) {
   tsl_err err = TSL_OK;
   double *x = (double *)l->vector.data;
@@ -269,14 +239,12 @@ static void warm(int64_t order) {
 
 /* Moves at the rate of the host's threads into pinned memory; launches of one region; for each
  * column that the solver eliminates a few launches one after another (9 to 16 us at orders 256 to
- * 2000 of an H200, gpu.linalg.times); 9 n^3 operations in all. Before a number that is waited for
- * comes a product, and what was launched ends. */
-static double seconds(const tsl_linalg_region *r) {
-  static const double move = 8 / 1e10, launches = 1e-4, column = 1.3e-5, wait = 3e-5;
-  const double square = (double)r->order * (double)r->order, rate = own.rate;
-  if (r->order < LEAST) return INFINITY;
-  return launches + r->moved * move + r->operations / rate +
-         (double)r->eigen * (column + 9 * square / rate) + (double)r->sums * wait;
+ * 2000 of an H200, gpu.linalg.times); 9 n^3 operations in all. */
+static double card_seconds(const linalg *l, const tsl_linalg_region *r) {
+  static const double move = 8 / 1e10, launches = 1e-4, column = 1.3e-5;
+  const double square = (double)r->order * (double)r->order;
+  return launches + r->moved * move + r->operations / l->rate +
+         (double)r->eigen * (column + 9 * square / l->rate);
 }
 
 static tsl_err reserve_region(linalg *l, const tsl_linalg_region *r) {
@@ -289,7 +257,8 @@ done:
 }
 
 static bool is_worth(const tsl_linalg_region *region) {
-  return isinf(region->host_seconds) || seconds(region) < region->host_seconds;
+  if (isinf(region->host_seconds)) return true;
+  return region->order >= LEAST && card_seconds(&own, region) < region->host_seconds;
 }
 
 static tsl_err enter(const tsl_linalg_region *region, bool *taken) {
@@ -359,23 +328,19 @@ static void close_table(void) {
   state = COLD, lacks = false;
 }
 
-/* Half of what the card's units for double precision do at their highest clock; tensor units, which
- * cards of 8.0 and 9.0 have for it and which do twice as much, reach more (an H200 0.8). */
+/* Half of what the card's units for double precision do at their highest clock. */
 static double rate_of(int index, int processors) {
   enum { UNITS = 128 }; /* of single precision in a processor */
-  int ratio = 0, kilohertz = 0, major = 0, minor = 0;
+  int ratio = 0, kilohertz = 0;
   if (cudaDeviceGetAttribute(&ratio, cudaDevAttrSingleToDoublePrecisionPerfRatio, index) !=
           cudaSuccess ||
-      cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, index) != cudaSuccess ||
-      cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, index) != cudaSuccess ||
       cudaDeviceGetAttribute(&kilohertz, cudaDevAttrClockRate, index) != cudaSuccess || ratio < 1)
     return (void)cudaGetLastError(), 0;
-  const double part = (major == 8 || major == 9) && minor == 0 ? 0.8 * 2 : 0.5;
-  return part * 2 * processors * UNITS / ratio * 1e3 * kilohertz;
+  return 0.5 * 2 * processors * UNITS / ratio * 1e3 * kilohertz;
 }
 
-static const tsl_linalg table = {warm,  seconds, enter, product, add,   inner,      eigen,
-                                 fetch, leave,   hold,  drop,    solve, close_table};
+static const tsl_linalg table = {warm,  enter, product, eigen, fetch,
+                                 leave, hold,  drop,    solve, close_table};
 
 const tsl_linalg *tsl_gpu_linalg(const tsl_device *card) {
   own.card = *card;

@@ -238,10 +238,11 @@ static tsl_err add_products(xc_gpu *w, int spin, int64_t first, int64_t n_rows) 
   tsl_err err = TSL_OK;
   const xc_params *p = w->p;
   const double one = 1, zero = 0;
-  const int64_t rank = xc_exchange_rank(w->problem, spin), row = p->n_products;
+  int64_t orbital = 0;
+  const int64_t rank = xc_exchange_rank(w->problem, spin, &orbital), row = p->n_products;
   const int n = (int)p->n, m = (int)rank, rows = (int)n_rows;
   const int64_t nn = p->n * p->n, mm = rank * rank;
-  const double *c = (const double *)w->x.orbitals.data + spin * nn;
+  const double *c = (const double *)w->x.orbitals.data + spin * nn + orbital * p->n;
   double *x = (double *)w->x.x.data, *square = (double *)w->x.products.data;
   double *packed = square + w->x.n_rows * p->n_orbitals * p->n_orbitals, *to = NULL;
   if (m == 0) goto done;

@@ -65,9 +65,10 @@ static tsl_err subtract_exchange(xc_gpu *w, int spin, int64_t first, int64_t n_r
   tsl_err err = TSL_OK;
   const xc_params *p = w->p;
   const double one = 1, zero = 0, share = p->functional.exchange * (p->n_spin == 1 ? 2 : 1);
-  const int64_t rank = xc_exchange_rank(w->problem, spin), nn = p->n * p->n;
+  int64_t orbital = 0;
+  const int64_t rank = xc_exchange_rank(w->problem, spin, &orbital), nn = p->n * p->n;
   const int n = (int)p->n, m = (int)rank, rows = (int)n_rows;
-  const double *c = (const double *)w->x.orbitals.data + spin * nn;
+  const double *c = (const double *)w->x.orbitals.data + spin * nn + orbital * p->n;
   double *square = (double *)w->x.products.data, *x = (double *)w->x.x.data;
   double *products = square + w->x.n_rows * p->n_orbitals * p->n_orbitals;
   double *const squares = (double *)w->x.squares.data;

@@ -15,8 +15,9 @@ static double share_of(const xc_params *p) {
 
 /* Orbitals of a spin, [rank][n]. */
 static const double *orbitals_of(const xc_batches *b, int s, int *rank) {
-  *rank = (int)xc_exchange_rank(b->problem, s);
-  return xc_exchange_orbitals(b->problem, s);
+  int64_t first = 0;
+  *rank = (int)xc_exchange_rank(b->problem, s, &first);
+  return xc_exchange_orbitals(b->problem, s) + first * b->p->n;
 }
 
 /* ---------------------------------------------------------------- integrals */

@@ -56,14 +56,12 @@ static const tsl_linalg *card_of(void) {
 }
 
 /* Of OpenBLAS 0.3 on recent Xeons: operations of a core in products; dsytrd, dstedc and dormtr, of
- * which a part goes by threads, one by the memory and one by the columns, however many threads; the
- * calls before a sum. */
+ * which a part goes by threads, one by the memory and one by the columns, however many threads. */
 static double host_seconds(const tsl_linalg_region *r) {
-  static const double rate = 3e10, shared = 1.7e-10, memory = 3e-11, columns = 4e-8, call = 1e-6;
+  static const double rate = 3e10, shared = 1.7e-10, memory = 3e-11, columns = 4e-8;
   const double n = (double)r->order, threads = use.threads;
   return r->operations / (rate * threads) +
-         (double)r->eigen * n * (n * (shared / threads + memory) + columns) +
-         (double)r->sums * call;
+         (double)r->eigen * n * (n * (shared / threads + memory) + columns);
 }
 
 static tsl_err enter(tsl_linalg_region region) {
@@ -78,24 +76,13 @@ done:
   return err;
 }
 
-static tsl_linalg_region region_of(const xc_matrix_region *r) {
+tsl_err xc_matrix_enter(const xc_matrix_region *r) {
   const double n = (double)r->order;
-  return (tsl_linalg_region){.order = r->order,
-                             .matrices = r->matrices,
-                             .moved = n * n * r->moved,
-                             .operations = 2 * n * n * n * r->products,
-                             .eigen = r->eigen * r->order,
-                             .sums = r->sums};
-}
-
-tsl_err xc_matrix_enter(const xc_matrix_region *region) {
-  return enter(region_of(region));
-}
-
-double xc_matrix_seconds(const xc_matrix_region *r) {
-  const tsl_linalg *card = card_of();
-  const tsl_linalg_region region = region_of(r);
-  return card != NULL ? card->seconds(&region) : host_seconds(&region);
+  return enter((tsl_linalg_region){.order = r->order,
+                                   .matrices = r->matrices,
+                                   .moved = n * n * r->moved,
+                                   .operations = 2 * n * n * n * r->products,
+                                   .eigen = r->eigen * r->order});
 }
 
 tsl_err xc_matrix_fetch(double *a) {
@@ -198,20 +185,6 @@ tsl_err xc_matrix_outer(int64_t n, int64_t k, double factor, const double *rows,
                                         .c = out});
 }
 
-tsl_err xc_matrix_mix(int64_t n, double factor, const double *a, double keep, double *c) {
-  const double factors[2] = {factor, keep};
-  const double *const both[2] = {a, c};
-  if (card_of() != NULL) return card_of()->add(n, factor, a, keep, c);
-  xc_matrix_combine(n, keep != 0 ? 2 : 1, factors, both, c);
-  return TSL_OK;
-}
-
-tsl_err xc_matrix_inner(int64_t n, const double *a, const double *b, double *sum) {
-  if (card_of() != NULL) return card_of()->inner(n, a, b, sum);
-  *sum = xc_matrix_dot(n, a, b);
-  return TSL_OK;
-}
-
 /* ------------------------------------------------------------ diagonalisations */
 
 static tsl_err check_finite(int64_t n, const double *a) {
@@ -304,32 +277,6 @@ tsl_err xc_matrix_factor(int64_t n, const char *what, double *a) {
              "linearly dependent",
              what, (int)info, (long long)n);
 done:
-  return err;
-}
-
-/* Row k of the factor, column k from its diagonal on, back to the order before pivots. */
-static void unpivot(int64_t n, int64_t k, const lapack_int *pivots, double *row, double *work) {
-  memset(work, 0, (size_t)n * sizeof *work);
-  for (int64_t i = k; i < n; i++) work[pivots[i] - 1] = row[i];
-  memcpy(row, work, (size_t)n * sizeof *work);
-}
-
-tsl_err xc_matrix_factor_pivoted(int64_t n, double part, double *a, int64_t *rank) {
-  tsl_err err = TSL_OK;
-  lapack_int *pivots = NULL, found = 0;
-  double *work = NULL, most = 0;
-  TSL_TRY(tsl_alloc(n, sizeof *pivots, "pivots", (void **)&pivots));
-  TSL_TRY(xc_matrix_create(n, 1, "a row", &work));
-  for (int64_t i = 0; i < n; i++) most = fmax(most, a[i * (n + 1)]);
-  const lapack_int info = LAPACKE_dpstrf(LAPACK_COL_MAJOR, 'L', (lapack_int)n, a, (lapack_int)n,
-                                         pivots, &found, part * most);
-  if (info < 0)
-    TSL_FAIL(info == LAPACK_WORK_MEMORY_ERROR ? TSL_ERR_MEMORY : TSL_ERR_NUMERIC,
-             "a factorisation of order %lld failed (dpstrf: %d)", (long long)n, (int)info);
-  *rank = found;
-  for (int64_t k = 0; k < *rank; k++) unpivot(n, k, pivots, a + k * n, work);
-done:
-  TSL_FREE_ALL(pivots, work);
   return err;
 }
 

@@ -28,15 +28,11 @@ typedef struct xc_matrix_region {
   int moved;       /**< read from the host or fetched, those held left out */
   double products; /**< in units of 2 order^3 operations */
   int eigen;       /**< diagonalisations */
-  int sums;        /**< calls of xc_matrix_inner */
 } xc_matrix_region;
 
 /** Until leave their matrices may stay on a card: the host has a result after fetch alone, and must
  *  not change what they have read or written. Regions are not nested. */
 tsl_err xc_matrix_enter(const xc_matrix_region *region);
-/** What this is expected to take: within a region where that one is, on a card or on the host's
- *  threads; outside of regions on these. */
-double xc_matrix_seconds(const xc_matrix_region *region);
 /** The host gets a result, which has to be one of this region. */
 tsl_err xc_matrix_fetch(double *a);
 /** Accepted without enter. */
@@ -59,12 +55,6 @@ tsl_err xc_matrix_project(int64_t m, int64_t n, const double *a, const double *b
 tsl_err xc_matrix_outer(int64_t n, int64_t k, double factor, const double *rows, double keep,
                         double *out);
 
-/** c = factor a + keep c, of n elements; keep 0: c is not read. In a region where that one is, else
- *  on the host. */
-tsl_err xc_matrix_mix(int64_t n, double factor, const double *a, double keep, double *c);
-/** Likewise the sum of a_k b_k. @param[out] sum  on the host */
-tsl_err xc_matrix_inner(int64_t n, const double *a, const double *b, double *sum);
-
 /**
  * Eigenvalues, ascending, and vectors of a symmetric matrix.
  * @param[in,out] a  [n][n]; on return row k is the vector of values[k]
@@ -79,16 +69,6 @@ tsl_err xc_matrix_eigen(int64_t n, double *a, double *values);
  * @param[out] vectors  [n][n]; rows [0, k), the others are destroyed
  */
 tsl_err xc_matrix_eigen_lowest(int64_t n, int64_t k, double *a, double *values, double *vectors);
-
-/**
- * Rows whose products sum up to a semidefinite matrix, a = rows^T rows: Cholesky's factorisation
- * with pivots, on the host (N. J. Higham, Analysis of the Cholesky decomposition of a semi-definite
- * matrix, in Reliable Numerical Computation, Oxford 1990, 161). What a holds beside it, as it does
- * where it has a negative eigenvalue, is the caller's to see.
- * @param[in,out] a  [n][n]; on return the first rank rows, those of the largest pivots first
- * @param[in] part   pivots up to this part of the largest element of the diagonal are left out
- */
-tsl_err xc_matrix_factor_pivoted(int64_t n, double part, double *a, int64_t *rank);
 
 /** out = matrix^power, [n][n]; what belongs to eigenvalues below the limit is left out. */
 tsl_err xc_matrix_power(int64_t n, const double *matrix, double power, double limit, double *out);

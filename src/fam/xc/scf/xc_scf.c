@@ -4,7 +4,6 @@
 
 #include "xc_matrix.h"
 #include "xc_orthogonal.h"
-#include "xc_purify.h"
 
 #include <math.h>
 #include <string.h>
@@ -310,48 +309,25 @@ done:
   return err;
 }
 
-/* Occupied vectors of F', likewise. */
-static tsl_err find_vectors(xc_scf *s, int t, double *vectors, int64_t *filled) {
-  tsl_err err = TSL_OK;
-  const int64_t most = s->options.smearing == XC_SMEARING_NONE ? s->electrons[t] : s->m;
-  TSL_TRY(xc_matrix_eigen_lowest(s->m, most, s->fock_half[t], s->levels[t], vectors));
-  s->entropy += occupy(s, t);
-  TSL_TRY(weigh_vectors(s, t, vectors, filled));
-done:
-  return err;
-}
-
-/* The projector P onto these vectors without them, where that is faster and there is a gap: as
- * P^T P = P, its rows do for a density what they do. */
-static tsl_err purify(xc_scf *s, int t, double *rows, bool *found) {
-  tsl_err err = TSL_OK;
-  *found = false;
-  if (s->options.smearing != XC_SMEARING_NONE || !xc_purify_pays(s->m)) goto done;
-  TSL_TRY(xc_purify(s->m, s->electrons[t], s->fock_half[t], s->work, rows, found));
-  s->purified += *found;
-  s->gapless += !*found;
-done:
-  return err;
-}
-
 /* New densities of the occupied orbitals; share of the old ones kept. The error's memory, of which
  * DIIS has its copy, holds the vectors of F'. */
 static tsl_err set_spin_density(xc_scf *s, int t, double keep, double shift) {
   tsl_err err = TSL_OK;
   const int64_t n = s->n, m = s->m;
+  const int64_t most = s->options.smearing == XC_SMEARING_NONE ? s->electrons[t] : m;
   double *vectors = s->error + t * m * m;
-  int64_t filled = m;
-  bool found = false;
+  int64_t filled = 0;
   if (shift > 0) shift_levels(s, t, shift);
-  TSL_TRY(purify(s, t, vectors, &found));
-  if (!found) TSL_TRY(find_vectors(s, t, vectors, &filled));
+  TSL_TRY(xc_matrix_eigen_lowest(m, most, s->fock_half[t], s->levels[t], vectors));
+  s->entropy += occupy(s, t);
+  TSL_TRY(weigh_vectors(s, t, vectors, &filled));
   TSL_TRY(xc_matrix_outer(m, filled, 1 - keep, vectors, keep, s->density_half[t]));
   TSL_TRY(xc_matrix_product(filled, n, m, 1, vectors, false, s->half, false, s->orbitals[t]));
   TSL_TRY(xc_matrix_outer(n, filled, 1 - keep, s->orbitals[t], keep, s->density[t]));
   TSL_TRY(xc_matrix_fetch(s->density_half[t]));
   TSL_TRY(xc_matrix_fetch(s->density[t]));
-  s->filled[t] = keep == 0 && !found ? filled : 0;
-  if (s->filled[t] > 0) TSL_TRY(xc_matrix_fetch(s->orbitals[t]));
+  if (filled > 0) TSL_TRY(xc_matrix_fetch(s->orbitals[t]));
+  s->filled[t] = keep == 0 ? filled : 0;
 done:
   return err;
 }

@@ -90,15 +90,13 @@ typedef struct xc_scf {
   double *ask_total;   /**< density for J, a difference or the whole */
   double *ask_spin[2]; /**< densities for K, likewise */
   double *fock[2];
-  double *orbitals[2]; /**< [m][n], row k is orbital k */
-  int64_t filled[2];   /**< while it runs: so many rows, each times the root of its occupation,
+  double *orbitals[2];    /**< [m][n], row k is orbital k */
+  int64_t filled[2];      /**< while it runs: so many rows, each times the root of its occupation,
                                make the density; 0: it is not made of them */
-  int32_t purified, gapless; /**< densities of a spin that were made without orbitals; for which
-                                  that was tried and no gap found, so that they were made of some */
-  double *levels[2];         /**< [m] energies of the orbitals, hartree; at the end */
-  double *occupations[2];    /**< [m] of the orbitals, 0..1; likewise */
-  double fermi[2];           /**< Fermi level of each spin (xc_occupy), hartree */
-  double entropy;            /**< of the densities, both spins, Boltzmann's constants; at first 0 */
+  double *levels[2];      /**< [m] energies of the orbitals, hartree */
+  double *occupations[2]; /**< [m] of the orbitals, 0..1 */
+  double fermi[2];        /**< Fermi level of each spin (xc_occupy), hartree */
+  double entropy;         /**< of the densities, both spins, Boltzmann's constants; at first 0 */
   xc_energies energies;
   double change; /**< of the energy, last iteration */
   double commutator;
