@@ -3,7 +3,6 @@
 #include "bench_gpu.cuh"
 #include "gpu.cuh"
 #include "gpu_linalg.cuh"
-#include "gpu_pool.cuh"
 #include "probe_gpu.cuh"
 
 #include <ctype.h>
@@ -81,7 +80,6 @@ static tsl_err gpu_select(tsl_device *device) {
   tsl_gpu_name_card(device->id);
   TSL_CUDA_TRY(cudaSetDevice(device->index));
   TSL_CUDA_TRY(cudaMemGetInfo(&n_free, &n_total)); /* makes the context, too */
-  TSL_TRY(tsl_gpu_keep(TSL_GPU_KEPT));
   device->memory_free = (int64_t)n_free;
   if (device->memory_limit == 0) device->memory_limit = device->memory_free;
 done:

@@ -1,7 +1,6 @@
 /* Messages of CUDA errors with the card's UUID, device memory counted against the worker's limit,
  * and timers of two events. */
 #include "gpu.cuh"
-#include "gpu_pool.cuh"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,24 +34,6 @@ tsl_err tsl_gpu_launched(const char *kernel, cudaStream_t stream, const char *fi
   return status == cudaSuccess ? TSL_OK : tsl_gpu_fail(status, kernel, file, line);
 }
 
-tsl_err tsl_gpu_keep(uint64_t bytes) {
-  tsl_err err = TSL_OK;
-  int device = 0;
-  cudaMemPool_t pool = NULL;
-  TSL_CUDA_TRY(cudaGetDevice(&device));
-  TSL_CUDA_TRY(cudaDeviceGetDefaultMemPool(&pool, device));
-  TSL_CUDA_TRY(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &bytes));
-  if (bytes < UINT64_MAX) TSL_CUDA_TRY(cudaMemPoolTrimTo(pool, (size_t)bytes));
-done:
-  return err;
-}
-
-/* From the card's pool; all streams may use it. */
-static cudaError_t take(void **data, int64_t bytes) {
-  const cudaError_t status = cudaMallocAsync(data, (size_t)bytes, 0);
-  return status == cudaSuccess ? cudaStreamSynchronize(0) : status;
-}
-
 tsl_err tsl_gpu_reserve(tsl_gpu_memory *memory, tsl_gpu_buffer *buffer, int64_t bytes,
                         const char *what) {
   tsl_err err = TSL_OK;
@@ -66,7 +47,7 @@ tsl_err tsl_gpu_reserve(tsl_gpu_memory *memory, tsl_gpu_buffer *buffer, int64_t 
         "points",
         card_id, what, tsl_bytes_text((double)bytes, wanted),
         tsl_bytes_text((double)memory->limit, limit));
-  if (take(&buffer->data, bytes) != cudaSuccess) {
+  if (cudaMalloc(&buffer->data, (size_t)bytes) != cudaSuccess) {
     buffer->data = NULL;
     const cudaError_t status = cudaGetLastError();
     if (status != cudaErrorMemoryAllocation) return tsl_gpu_fail(status, what, __FILE__, __LINE__);
@@ -82,8 +63,7 @@ done:
 
 void tsl_gpu_release(tsl_gpu_memory *memory, tsl_gpu_buffer *buffer) {
   if (buffer->data == NULL) return;
-  (void)cudaDeviceSynchronize();
-  (void)cudaFreeAsync(buffer->data, 0);
+  (void)cudaFree(buffer->data);
   memory->used -= buffer->bytes;
   buffer->data = NULL;
   buffer->bytes = 0;

@@ -63,7 +63,7 @@ typedef struct tsl_gpu_buffer {
 
 /**
  * Make a buffer at least this large. A buffer that has to grow loses its contents.
- * Waits for the device when it has to free memory.
+ * Waits for the device when it has to free memory (cudaFree does).
  * @return TSL_ERR_DEVICE_MEMORY when the limit or the card does not allow it; the buffer is then
  * empty
  */

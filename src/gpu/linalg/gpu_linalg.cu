@@ -175,7 +175,8 @@ static tsl_err open_handles(linalg *l) {
   tsl_gpu_name_card(l->card.id);
   TSL_CUDA_TRY(cudaSetDevice(l->card.index));
   TSL_CUDA_TRY(cudaStreamCreateWithFlags(&l->stream, cudaStreamNonBlocking));
-  TSL_TRY(tsl_gpu_blas_open(l->stream, &l->blas));
+  TSL_BLAS_TRY(cublasCreate(&l->blas));
+  TSL_BLAS_TRY(cublasSetStream(l->blas, l->stream));
   TSL_SOLVER_TRY(cusolverDnCreate(&l->solver));
   TSL_SOLVER_TRY(cusolverDnSetStream(l->solver, l->stream));
   TSL_SOLVER_TRY(cusolverDnCreateParams(&l->parameters));
@@ -320,7 +321,7 @@ static void close_table(void) {
   tsl_gpu_release(&l->memory, &l->vector);
   if (l->parameters != NULL) (void)cusolverDnDestroyParams(l->parameters);
   if (l->solver != NULL) (void)cusolverDnDestroy(l->solver);
-  tsl_gpu_blas_close(&l->blas);
+  if (l->blas != NULL) (void)cublasDestroy(l->blas);
   if (l->stream != NULL) (void)cudaStreamDestroy(l->stream);
   tsl_gpu_stage_destroy(&l->stage);
   free(l->host_work);

@@ -19,7 +19,7 @@ void tri_gemm_destroy(tri_gpu *w) {
   tri_gemm *g = w->gemm;
   if (g == NULL) return;
   for (int s = 0; s < TRI_STREAMS; s++) {
-    tsl_gpu_blas_close(&g->handle[s]);
+    if (g->handle[s] != NULL) (void)cublasDestroy(g->handle[s]);
     if (g->done[s] != NULL) (void)cudaEventDestroy(g->done[s]);
     if (g->stream[s] != NULL) (void)cudaStreamDestroy(g->stream[s]);
   }
@@ -38,7 +38,8 @@ static tsl_err tri_gemm_prepare(tri_gpu *w) {
   for (int s = 0; s < TRI_STREAMS; s++) {
     TSL_CUDA_TRY(cudaStreamCreateWithFlags(&g->stream[s], cudaStreamNonBlocking));
     TSL_CUDA_TRY(cudaEventCreateWithFlags(&g->done[s], cudaEventDisableTiming));
-    TSL_TRY(tsl_gpu_blas_open(g->stream[s], &g->handle[s]));
+    TSL_BLAS_TRY(cublasCreate(&g->handle[s]));
+    TSL_BLAS_TRY(cublasSetStream(g->handle[s], g->stream[s]));
   }
 done:
   if (err != TSL_OK) tri_gemm_destroy(w);

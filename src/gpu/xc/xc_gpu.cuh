@@ -191,8 +191,9 @@ typedef struct xc_gpu {
   xc_calls calls;              /**< of products; other than XC_CALLS_BEST for measurements */
   double *steps;               /**< [XC_N_STEPS] seconds are added; NULL: nobody asks */
   tsl_gpu_timer step_timer;
-  xc_cache cache;   /**< functions of groups kept on the card */
-  xc_piece *pieces; /**< [room_pieces] of a run */
+  xc_cache cache;     /**< functions of groups kept on the card */
+  cudaMemPool_t pool; /**< of cache; NULL: the card has none, nothing is kept */
+  xc_piece *pieces;   /**< [room_pieces] of a run */
   int64_t room_pieces;
   char *staged;            /**< host copy of what goes to tasks */
   xc_evaluator *evaluator; /**< functionals of libxc; NULL: own formulas */
@@ -278,12 +279,12 @@ void xc_batch_seconds(const xc_gpu *w, const tsl_unit *units, int64_t n, double 
 
 /* -------------------------------------------------------------------- cache */
 
-/** Make an empty cache of at most xc_params.card_cache bytes; the card's pool then keeps what is
- *  freed. @return TSL_ERR_MEMORY, TSL_ERR_DEVICE */
+/** Make an empty cache of at most xc_params.card_cache bytes, with a memory pool where the card has
+ *  pools. @return TSL_ERR_MEMORY, TSL_ERR_DEVICE */
 tsl_err xc_cache_open(xc_gpu *w);
-/** Give all memory back; waits. Also when it is not open. */
+/** Give all memory and the pool back; waits. Also when it is not open. */
 void xc_cache_close(xc_gpu *w);
-/** Give all memory back, to other processes, too; waits. */
+/** Give all memory back; waits. */
 tsl_err xc_cache_drop(xc_gpu *w);
 /**
  * The block of a group; larger groups that this batch does not use make room.

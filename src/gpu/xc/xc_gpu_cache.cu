@@ -1,9 +1,25 @@
-/* Functions of groups kept on the card, the smallest first. Memory comes from the card's pool in the
- * order of the worker's stream. */
-#include "gpu_pool.cuh"
+/* Functions of groups kept on the card, the smallest first. Memory comes from a pool of the worker,
+ * in the order of its stream. */
 #include "xc_gpu.cuh"
 
 #include <string.h>
+
+static tsl_err make_pool(xc_gpu *w) {
+  tsl_err err = TSL_OK;
+  int device = 0, supported = 0;
+  cudaMemPoolProps props = {};
+  uint64_t all = UINT64_MAX;
+  TSL_CUDA_TRY(cudaGetDevice(&device));
+  TSL_CUDA_TRY(cudaDeviceGetAttribute(&supported, cudaDevAttrMemoryPoolsSupported, device));
+  if (!supported) goto done;
+  props.allocType = cudaMemAllocationTypePinned;
+  props.location.type = cudaMemLocationTypeDevice;
+  props.location.id = device;
+  TSL_CUDA_TRY(cudaMemPoolCreate(&w->pool, &props));
+  TSL_CUDA_TRY(cudaMemPoolSetAttribute(w->pool, cudaMemPoolAttrReleaseThreshold, &all));
+done:
+  return err;
+}
 
 tsl_err xc_cache_open(xc_gpu *w) {
   tsl_err err = TSL_OK;
@@ -11,7 +27,7 @@ tsl_err xc_cache_open(xc_gpu *w) {
   cache->n = w->p->n_groups;
   cache->most = w->p->card_cache;
   TSL_TRY(tsl_alloc(cache->n, sizeof *cache->kept, "cache of functions", (void **)&cache->kept));
-  if (cache->most > 0) TSL_TRY(tsl_gpu_keep(UINT64_MAX));
+  if (cache->most > 0) TSL_TRY(make_pool(w));
 done:
   return err;
 }
@@ -24,25 +40,22 @@ static void drop(xc_gpu *w, xc_kept *kept) {
   kept->block = NULL, kept->bytes = kept->batch = 0, kept->ready = false;
 }
 
-static void drop_all(xc_gpu *w) {
-  for (int64_t g = 0; g < w->cache.n; g++) drop(w, &w->cache.kept[g]);
-  (void)cudaStreamSynchronize(w->stream);
-}
-
 tsl_err xc_cache_drop(xc_gpu *w) {
   tsl_err err = TSL_OK;
-  if (w->cache.most <= 0) goto done;
-  drop_all(w);
-  TSL_TRY(tsl_gpu_keep(0));
-  TSL_TRY(tsl_gpu_keep(UINT64_MAX));
+  xc_cache *cache = &w->cache;
+  if (w->pool == NULL) return TSL_OK;
+  for (int64_t g = 0; g < cache->n; g++) drop(w, &cache->kept[g]);
+  TSL_CUDA_TRY(cudaStreamSynchronize(w->stream));
+  TSL_CUDA_TRY(cudaMemPoolTrimTo(w->pool, 0));
 done:
   return err;
 }
 
 void xc_cache_close(xc_gpu *w) {
-  if (w->cache.kept != NULL) drop_all(w);
-  if (w->cache.most > 0) (void)tsl_gpu_keep(TSL_GPU_KEPT);
+  if (w->cache.kept != NULL) (void)xc_cache_drop(w);
+  if (w->pool != NULL) (void)cudaMemPoolDestroy(w->pool);
   tsl_free(w->cache.kept);
+  w->pool = NULL;
   memset(&w->cache, 0, sizeof w->cache);
 }
 
@@ -78,8 +91,8 @@ void xc_cache_find(xc_gpu *w, int64_t group, void **block, bool *ready) {
     *block = k->block, *ready = true;
     return;
   }
-  if (!xc_gpu_cache_make_room(w, bytes)) return;
-  if (cudaMallocAsync(&k->block, (size_t)bytes, w->stream) != cudaSuccess) {
+  if (w->pool == NULL || !xc_gpu_cache_make_room(w, bytes)) return;
+  if (cudaMallocFromPoolAsync(&k->block, (size_t)bytes, w->pool, w->stream) != cudaSuccess) {
     (void)cudaGetLastError(); /* the card is fuller than its limit: keep no more than now */
     k->block = NULL;
     cache->most = cache->used;
