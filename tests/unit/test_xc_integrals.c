@@ -219,6 +219,39 @@ static void fitting(void **state) {
   }
 }
 
+/** A g and an f shell so far apart that s functions would hardly overlap: (zzzz zzz|zzzz zzz) and
+ *  its derivative by the first centre's z, beside sums of Hermite integrals in 34 digits. */
+static void far_apart(void **state) {
+  static xc_shell shells[] = {{.l = 3,
+                               .n = 2,
+                               .at = {2.5, 3.1, -2.2},
+                               .exponent = {0.52662398060878679, 0.2},
+                               .coefficient = {0.23435686589181823, 0.017222738575763522}},
+                              {.l = 4,
+                               .n = 4,
+                               .at = {4, -3, 6},
+                               .exponent = {0.41283316167096046, 0.32045540092677743, 0.2, 0.2},
+                               .coefficient = {0.01192719347392196, 0.0074645748113955817,
+                                               0.0038464696699183031, 0.0063894558781700268},
+                               .first = 10}};
+  static const xc_basis basis = {.shells = shells, .n_shells = 2, .n = 25};
+  enum { LAST = 15 * 10 * 15 * 10 - 1 };
+  const double *blocks[9], *values;
+  xc_integrals *integrals = NULL;
+  xc_engine *engine[2] = {NULL, NULL};
+  (void)state;
+  assert_int_equal(xc_integrals_create(&basis, NULL, &integrals), TSL_OK);
+  assert_int_equal(xc_engine_create(integrals, XC_QUARTETS, 0, 1e-16, &engine[0]), TSL_OK);
+  assert_int_equal(xc_engine_create(integrals, XC_QUARTET_GRADIENTS, 0, 1e-16, &engine[1]), TSL_OK);
+  values = xc_engine_quartet(engine[0], 1, 0, 1, 0);
+  assert_non_null(values);
+  near(values[LAST], 2 * 6.4493814652068941814e-07, 1e-16);
+  assert_true(xc_engine_quartet_gradient(engine[1], 1, 0, 1, 0, blocks));
+  near(blocks[2][LAST], -1.0219850869794661e-06, 1e-16);
+  for (int k = 0; k < 2; k++) xc_engine_destroy(&engine[k]);
+  xc_integrals_destroy(&integrals);
+}
+
 /* ----------------------------------------------------------- threads, limits */
 
 typedef struct shared {
@@ -298,7 +331,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(one_electron), cmocka_unit_test(harmonics),    cmocka_unit_test(boys),
       cmocka_unit_test(quartets),     cmocka_unit_test(fitting),      cmocka_unit_test(threads),
-      cmocka_unit_test(limits),       cmocka_unit_test(many_charges),
+      cmocka_unit_test(limits),       cmocka_unit_test(many_charges), cmocka_unit_test(far_apart),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,8 +14,8 @@ static double xc_uniform(double lo, double hi) {
   return lo + (hi - lo) * (double)(xc_seed >> 11) * 0x1p-53;
 }
 
-/* Places repeat, so that shells share centres. The exponents of a shell are within a factor of 100
- * and places not far apart, as libint2 loses digits beyond (unit.xc.triple, digits). */
+/* Places repeat, so that shells share centres. The exponents of a shell are within a factor of 100,
+ * as libint2 loses digits beyond (unit.xc.triple, digits). */
 static void xc_random_shell(int l, int spherical, double lo, double hi, xc_shell *s) {
   static const double places[][3] = {{0, 0, 0},        {0.9, -0.4, 1.3}, {-1.7, 0.6, 0.2},
                                      {2.5, 3.1, -2.2}, {0, 0, 1e-3},     {4, -3, 6}};

@@ -44,6 +44,10 @@ std::once_flag started;
 // Primitive pairs below this are left out whatever precision an engine has.
 const double ln_pair_limit = std::log(1e-20);
 
+// The library's default judges primitives as if they were s functions, which are smaller by
+// |PA|^la |PB|^lb than those of shells of high l far apart.
+const auto screening = libint2::ScreeningMethod::Conservative;
+
 Shell to_library(const xc_shell &s) {
   libint2::svector<double> exponents(s.exponent, s.exponent + s.n);
   libint2::svector<double> coefficients(s.coefficient, s.coefficient + s.n);
@@ -76,7 +80,8 @@ tsl_err fill_rows(void *context, int, int64_t lo, int64_t hi) {
   return guarded("pairs of shells", [&] {
     for (size_t a = static_cast<size_t>(lo); a < static_cast<size_t>(hi); a++)
       for (size_t b = 0; b <= a; b++)
-        all.pairs[a * (a + 1) / 2 + b] = ShellPair(all.orbital[a], all.orbital[b], ln_pair_limit);
+        all.pairs[a * (a + 1) / 2 + b] =
+            ShellPair(all.orbital[a], all.orbital[b], ln_pair_limit, screening);
   });
 }
 
@@ -157,7 +162,7 @@ extern "C" tsl_err xc_integrals_create(const xc_basis *orbital, const xc_basis *
     if (fitting != nullptr) fill(fitting, made->fitting);
     made->pairs.resize(made->orbital.size() * (made->orbital.size() + 1) / 2);
     for (const Shell &shell : made->fitting)
-      made->fit_pairs.emplace_back(shell, Shell::unit(), ln_pair_limit);
+      made->fit_pairs.emplace_back(shell, Shell::unit(), ln_pair_limit, screening);
   }));
   TSL_TRY(tsl_parallel(static_cast<int64_t>(made->orbital.size()), 1, fill_rows, made.get()));
   *out = made.release();
@@ -185,10 +190,12 @@ extern "C" tsl_err xc_engine_create(const xc_integrals *integrals, xc_repulsion 
     if (omega > 0) {
       Engine engine(Operator::erf_coulomb, reach.primitives, reach.l, order, precision, omega,
                     brakets[kind]);
+      engine.set(screening);
       *out = new xc_engine{integrals, std::move(engine), true};
     } else {
       Engine engine(Operator::coulomb, reach.primitives, reach.l, order, precision,
                     libint2::operator_traits<Operator::coulomb>::default_params(), brakets[kind]);
+      engine.set(screening);
       *out = new xc_engine{integrals, std::move(engine), false};
     }
   }));
