@@ -72,6 +72,7 @@ done:
 
 /* Of the largest piece, with doubles and its functions. */
 static double piece_bytes(const xc_gpu *w) {
+  enum { ROUNDED = 4096 }; /* parts of a piece are rounded up */
   double most = 0;
   for (int64_t g = 0; g < w->p->n_groups; g++) {
     const xc_group *group = &w->view.groups[g];
@@ -82,11 +83,10 @@ static double piece_bytes(const xc_gpu *w) {
     const double blocks = (double)(xc_blocks(w) + x + (w->p->gradient ? xc_gradient_blocks(w) : 0));
     most = std::max(most, 8 * (blocks * pad * ld + pad * pad + XC_ROWS * ld));
   }
-  return most;
+  return most + ROUNDED;
 }
 
 double xc_batch_least(const xc_gpu *w) {
-  enum { SMALL = 4096 }; /* the flag, and what parts of a piece are rounded up by */
   const xc_params *p = w->p;
   const double n_lists = (double)w->problem->fields[XC_IN_LISTS].shape[0];
   double n_places = 0, n_slices = 1;
@@ -95,7 +95,7 @@ double xc_batch_least(const xc_gpu *w) {
     n_slices += (double)tsl_ceil_div(w->view.groups[g].n, XC_SLICE);
   }
   return 4 * n_places + 8 * n_lists + 8 * XC_N_INTEGRALS * n_slices + XC_MAX_PIECES * (double)TASK +
-         piece_bytes(w) + SMALL + (p->gradient ? xc_gradient_bytes(p) : 0);
+         piece_bytes(w) + (p->gradient ? xc_gradient_bytes(p) : 0);
 }
 
 tsl_err xc_batch_open(xc_gpu *w) {
@@ -120,7 +120,8 @@ tsl_err xc_batch_open(xc_gpu *w) {
   TSL_TRY(tsl_alloc(w->tasks.bytes, 1, "pieces of a batch", (void **)&w->staged));
   TSL_TRY(tsl_alloc((w->n_slices + 1) * XC_N_INTEGRALS, 8, "energies of slices",
                     (void **)&w->host_partials));
-  w->room = w->memory.limit / ROOM_PART < ROOM_MOST ? w->memory.limit / ROOM_PART : ROOM_MOST;
+  w->room = std::min(
+      {w->memory.limit / ROOM_PART, ROOM_MOST, (int64_t)((double)w->n_pieces * piece_bytes(w))});
 done:
   return err;
 }
