@@ -117,6 +117,24 @@ def energy_case(make, n, box, cutoff):
             check(again["forces"].tobytes() == found["forces"].tobytes(), f"{ranks} ranks: other bytes")
 
 
+def close_case():
+    """Three points so close together that fp32 has no room for the powers of their sides."""
+    x = uniform(np.random.default_rng(40), 40)
+    x[1:3] = x[0] + 2e-5 * np.eye(3)[:2]
+    np.save(suite.path("points.npy"), x)
+    tree = {"function": "axilrod_teller", "input": {"file": "points.npy"}}
+    try:
+        run({**tree, "precision": "fp32"})
+    except harness.Failed as why:
+        check("so close together that their energy overflows" in str(why), f"another refusal: {why}")
+    else:
+        check(False, "fp32 was not refused")
+    energy, forces = axilrod_teller(x, 1, np.inf, None)
+    found, attributes = run({**tree, "precision": "fp64"})
+    check(abs(attributes["energy"] / energy - 1) <= 1e-8, f"energy {attributes['energy']}, by numpy {energy}")
+    check(np.abs(found["forces"] - forces).max() <= 1e-8 * np.abs(forces).max(), "other forces")
+
+
 def count_case(make, n, box, bins, lo, hi):
     x = points(make, n)
     tree = {"function": "triangles", "bins": bins, "range": [lo, hi], "input": {"file": "points.npy"}}
@@ -172,6 +190,7 @@ for each, size, edges, longest in ((uniform, 2, None, np.inf), (uniform, 3, None
                                    (uniform, 129, [4.0, 4.5, 5.0], 1.3)):
     suite.case(f"energy, {each.__name__}, {size} points, {'box, ' if edges else ''}sides up to {longest}", energy_case,
                each, size, edges, longest)
+suite.case("energy, three points close together", close_case)
 for each, size, edges, *bins_of_sides in ((uniform, 3, None, 4, 0, 9), (uniform, 250, None, 7, 0.1, 0.9),
                                           (uniform, 300, [4.0, 4.0, 4.0], 6, 0, 1.33),
                                           (clustered, 200, None, 10, 0, 20), (lattice, 216, [6.0, 6.0, 6.0], 4, 0.5, 1.9),

@@ -42,7 +42,7 @@ typedef struct triples_params {
   int32_t function;   /**< triples_function */
   int32_t type;       /**< TSL_F32 or TSL_F64: of points and arithmetic */
   int32_t bins;       /**< TRIANGLES: of a side */
-  int32_t length;     /**< points are in units of 2^length, so that r^-9 stays in range */
+  int32_t length;     /**< points are in units of 2^length, so that r^-10 stays in range */
   int64_t n;          /**< points */
   int64_t n_pad;      /**< n rounded up to TRIPLES_TILE */
   int64_t d;          /**< coordinates that points have, 1 to 3; the others are 0 */

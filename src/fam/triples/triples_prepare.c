@@ -18,7 +18,7 @@ static void find_extent(const triples_points *points, int64_t k, double extent[2
   }
 }
 
-/** fp32: exponent of about the distance of neighbours, so that their r^-9 is near 1. */
+/** fp32: exponent of about the distance of neighbours, so that their r^-10 is near 1. */
 static int find_length(const triples_params *p, const triples_points *points) {
   double longest = 0, extent[2];
   int e = 0;
