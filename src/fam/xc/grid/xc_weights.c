@@ -107,12 +107,13 @@ typedef struct frame {
   struct place {
     double far;
     int64_t atom;
-  } * order; /**< [n] */
+  } * order;      /**< [n] */
+  int64_t *cells; /**< [n] ssf_cells */
 } frame;
 
 static tsl_err frame_create(const xc_partition *p, frame *f) {
   tsl_err err = TSL_OK;
-  void *block = NULL, *order = NULL;
+  void *block = NULL, *order = NULL, *cells = NULL;
   int64_t doubles = 0;
   *f = (frame){.p = p, .row = (p->n + LANES - 1) / LANES * LANES, .owner = -1};
   if (!tsl_mul_i64(f->row, 5 + 2 * p->n, &doubles))
@@ -123,12 +124,14 @@ static tsl_err frame_create(const xc_partition *p, frame *f) {
   f->r = f->z + f->row, f->inverse = f->r + f->row, f->shift = f->inverse + p->n * f->row;
   TSL_TRY(tsl_alloc(p->n, sizeof *f->order, "order of the neighbours", &order));
   f->order = order;
+  TSL_TRY(tsl_alloc(p->n, sizeof *f->cells, "cells of a point", &cells));
+  f->cells = cells;
 done:
   return err;
 }
 
 static void frame_clear(frame *f) {
-  TSL_FREE_ALL(f->block, f->order);
+  TSL_FREE_ALL(f->block, f->order, f->cells);
   *f = (frame){0};
 }
 
@@ -230,6 +233,23 @@ static double becke_share(frame *f, const double at[3], double volume) {
   return own / sum;
 }
 
+/** Atoms of the frame's first n whose cells by SSF's step hold something of a point, and the owner,
+ *  by rising distance: the step from them to atom m, the nearest, is not over. Most other cells are
+ *  0 for that step alone, which is 0 exactly. @return how many of them */
+TSL_LEVELS static int64_t ssf_cells(frame *f, int64_t m, int64_t n) {
+  const double *inverse = f->inverse + m * f->row, *shift = f->shift + m * f->row;
+  const double nearest = f->r[m];
+  int64_t cells = 1;
+  f->cells[0] = 0;
+  for (int64_t j = 1; j < n; j++) {
+    const double mu =
+        (nearest - f->r[j]) * inverse[j]; /* of m against j: the other one's negative */
+    f->cells[cells] = j;
+    cells += j == m || mu + shift[j] * (1 - mu * mu) > -XC_SSF_A;
+  }
+  return cells;
+}
+
 /**
  * The same by SSF's cells, where only neighbours count: between i and j the step is over, and 1
  * for i, when r_j >= ratio r_i, ratio = (1 + over)/(1 - over), because R_ij <= r_i + r_j.
@@ -239,16 +259,17 @@ static double ssf_share(frame *f, const double at[3]) {
   const double r = distance(at, &f->p->at[3 * f->owner]);
   const int64_t n = f->p->n;
   if (n == 1 || r <= 0.5 * (1 - over) * f->far[1]) return 1;
-  const int64_t rivals = within(f, (1 + ratio) * r, 0);
+  const int64_t rivals = within(f, (1 + ratio) * r, 0), others = rivals < n ? rivals : n;
   set_distances(f, 0, rivals, at);
   const double own = ssf_cell(f, 0, rivals, 0);
   if (own <= 0) return 0;
-  const double reach = ratio * f->r[nearest_of(f, rivals < n ? rivals : n)];
-  const int64_t all = within(f, r + ratio * reach, rivals);
-  set_distances(f, rivals, all, at);
+  const int64_t cells = ssf_cells(f, nearest_of(f, others), others);
   double sum = own;
-  for (int64_t j = 1; j < n && j < rivals; j++)
-    if (f->r[j] < reach) sum += ssf_cell(f, j, all, 0);
+  for (int64_t k = 1, set = rivals; k < cells; k++) {
+    const int64_t j = f->cells[k], near = within(f, r + ratio * f->r[j], 0);
+    if (near > set) set_distances(f, set, near, at), set = near;
+    sum += ssf_cell(f, j, near, 0);
+  }
   return own / sum;
 }
 
