@@ -1,6 +1,7 @@
 /* gpu.linalg.*: the card's table of dense algebra beside the host's OpenBLAS and LAPACK.
  *   test_linalg_gpu products  all turns, shapes and chains within a region
  *   test_linalg_gpu eigen     values, residuals, orthogonality; degenerate spectra, NaN
+ *   test_linalg_gpu factors   Cholesky's factors and their inverses; matrices that have none
  *   test_linalg_gpu held      copies that stay, and equations solved with them
  *   test_linalg_gpu memory    no room: the host is to do it
  *   test_linalg_gpu times     host beside card, which one is chosen, and what the card was expected
@@ -209,6 +210,67 @@ static tsl_err test_eigen(void) {
     TSL_TRY(one_eigen("random", n, symmetric(n, 3), false));
     TSL_TRY(degenerate(n));
     TSL_TRY(not_a_number(n));
+  }
+done:
+  return err;
+}
+
+/* --------------------------------------------------------------------- factors */
+
+static tsl_err on_card(int64_t n, tsl_err (*operation)(int64_t, double *, int64_t *), matrix *a,
+                       int64_t *row) {
+  tsl_err err = TSL_OK;
+  tsl_linalg_region region = {};
+  bool taken = false;
+  region.order = n, region.matrices = 1, region.factor = n, region.host_seconds = INFINITY;
+  TSL_TRY(table->enter(&region, &taken));
+  CHECK(taken, "the card has not taken a factor");
+  TSL_TRY(operation(n, a->data(), row));
+  TSL_TRY(table->fetch(a->data()));
+  table->leave();
+done:
+  return err;
+}
+
+/* What stands beside the factor is that of the matrix on both. */
+static tsl_err one_factor(int64_t n) {
+  tsl_err err = TSL_OK;
+  matrix a = symmetric(n, 6), truth;
+  int64_t row = -1;
+  double off[2] = {0, 0};
+  for (int64_t i = 0; i < n; i++) a[(size_t)(i * (n + 1))] += 0.6 * sqrt((double)n);
+  truth = a;
+  TSL_TRY(on_card(n, table->factor, &a, &row));
+  TSL_TRY(xc_matrix_factor(n, "a test", truth.data()));
+  CHECK(row == 0, "no factor of order %lld: row %lld", (long long)n, (long long)row);
+  off[0] = worst(a, truth);
+  TSL_TRY(on_card(n, table->invert, &a, &row));
+  CHECK(row == 0, "no inverse of order %lld: row %lld", (long long)n, (long long)row);
+  TSL_TRY(xc_matrix_invert_factor(n, truth.data()));
+  for (int64_t k = 1; k < n; k++) memset(a.data() + k * n, 0, (size_t)k * sizeof(double));
+  off[1] = worst(a, truth);
+  printf("factor of order %4lld: %.1e, its inverse %.1e\n", (long long)n, off[0], off[1]);
+  CHECK(off[0] <= 1e-10 && off[1] <= 1e-10, "factors of order %lld: wrong", (long long)n);
+done:
+  return err;
+}
+
+static tsl_err no_factor(int64_t n) {
+  tsl_err err = TSL_OK;
+  matrix a((size_t)(n * n));
+  int64_t row = 0;
+  for (int64_t i = 0; i < n; i++) a[(size_t)(i * (n + 1))] = i == n / 2 ? -1 : 2;
+  TSL_TRY(on_card(n, table->factor, &a, &row));
+  CHECK(row == n / 2 + 1, "order %lld: not positive at row %lld", (long long)n, (long long)row);
+done:
+  return err;
+}
+
+static tsl_err test_factors(void) {
+  tsl_err err = TSL_OK;
+  for (int64_t n : sizes) {
+    TSL_TRY(one_factor(n));
+    TSL_TRY(no_factor(n));
   }
 done:
   return err;
@@ -431,11 +493,9 @@ done:
 }
 
 int main(int argc, char **argv) {
-  static const named_test tests[] = {{"products", test_products},
-                                     {"eigen", test_eigen},
-                                     {"held", test_held},
-                                     {"memory", test_memory},
-                                     {"times", test_times}};
+  static const named_test tests[] = {{"products", test_products}, {"eigen", test_eigen},
+                                     {"factors", test_factors},   {"held", test_held},
+                                     {"memory", test_memory},     {"times", test_times}};
   int n = 0, status = 0;
   if (cudaGetDeviceCount(&n) != cudaSuccess || n == 0) return printf("no card\n"), 77;
   const tsl_err err = open_card();

@@ -14,7 +14,7 @@ enum { COPIES = 64 };
 
 static struct {
   bool declines, fails; /* to enter; in products */
-  int warmed, entered, left, products, eigens, fetches, solved, closed;
+  int warmed, entered, left, products, eigens, factors, fetches, solved, closed;
   bool inside;
   struct {
     const double *host;
@@ -88,6 +88,20 @@ static tsl_err fake_eigen(int64_t n, const double *a, double *values, double *ve
   return TSL_OK;
 }
 
+static tsl_err fake_factor(int64_t n, double *a, int64_t *row) {
+  assert_true(fake.inside);
+  fake.factors++;
+  *row = LAPACKE_dpotrf(LAPACK_COL_MAJOR, 'L', (int)n, on_device(a, n * n, true), (int)n);
+  return TSL_OK;
+}
+
+static tsl_err fake_invert(int64_t n, double *l, int64_t *row) {
+  assert_true(fake.inside);
+  fake.factors++;
+  *row = LAPACKE_dtrtri(LAPACK_COL_MAJOR, 'L', 'N', (int)n, on_device(l, n * n, true), (int)n);
+  return TSL_OK;
+}
+
 static tsl_err fake_fetch(double *a) {
   const int k = find(a);
   assert_true(fake.inside && k >= 0);
@@ -130,6 +144,8 @@ static const tsl_linalg table = {.warm = fake_warm,
                                  .enter = fake_enter,
                                  .product = fake_product,
                                  .eigen = fake_eigen,
+                                 .factor = fake_factor,
+                                 .invert = fake_invert,
                                  .fetch = fake_fetch,
                                  .leave = fake_leave,
                                  .hold = fake_hold,
@@ -286,6 +302,28 @@ static void solutions(void **state) {
   tsl_free(a);
 }
 
+/** The device factors and inverts as the host does, and says the same of what has no factor. */
+static void factors(void **state) {
+  enum { N = 6 };
+  (void)state;
+  double *a = numbers(N, N, 3), *truth = room(N, N);
+  xc_matrix_symmetrise(N, 0.5, a);
+  for (int i = 0; i < N; i++) a[i * (N + 1)] += N;
+  memcpy(truth, a, sizeof *a * N * N);
+  good(xc_matrix_factor(N, "a test", truth));
+  good(xc_matrix_invert_factor(N, truth));
+  open_fake();
+  good(xc_matrix_factor(N, "a test", a));
+  good(xc_matrix_invert_factor(N, a));
+  same(N * N, a, truth);
+  a[3 * (N + 1)] = -1;
+  assert_int_equal(xc_matrix_factor(N, "a test", a), TSL_ERR_NUMERIC);
+  assert_non_null(strstr(tsl_err_message(), "at row 4 of 6"));
+  assert_int_equal(fake.factors, 3);
+  close_fake();
+  tsl_free(a), tsl_free(truth);
+}
+
 /* ---------------------------------------------------------- who uses the table */
 
 static void *look(void *out) {
@@ -384,9 +422,9 @@ static void fields(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(products), cmocka_unit_test(outer),     cmocka_unit_test(eigens),
-      cmocka_unit_test(regions),  cmocka_unit_test(solutions), cmocka_unit_test(host_alone),
-      cmocka_unit_test(errors),   cmocka_unit_test(fields),
+      cmocka_unit_test(products),   cmocka_unit_test(outer),     cmocka_unit_test(eigens),
+      cmocka_unit_test(regions),    cmocka_unit_test(solutions), cmocka_unit_test(factors),
+      cmocka_unit_test(host_alone), cmocka_unit_test(errors),    cmocka_unit_test(fields),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -268,27 +268,53 @@ done:
 
 /* ------------------------------------------------------------------- equations */
 
+static tsl_linalg_region factor_region(int64_t n) {
+  const double square = (double)n * (double)n;
+  return (tsl_linalg_region){.order = n,
+                             .matrices = 1,
+                             .moved = 2 * square,
+                             .operations = square * (double)n / 3,
+                             .factor = n};
+}
+
 tsl_err xc_matrix_factor(int64_t n, const char *what, double *a) {
   tsl_err err = TSL_OK;
-  const lapack_int info = LAPACKE_dpotrf(LAPACK_COL_MAJOR, 'L', (lapack_int)n, a, (lapack_int)n);
-  if (info != 0)
+  const tsl_linalg_region region = factor_region(n);
+  const lapack_int order = (lapack_int)n;
+  bool alone = false;
+  int64_t row = 0;
+  TSL_TRY(enter_alone(&region, &alone));
+  if (card_of() != NULL)
+    TSL_TRY(card_of()->factor(n, a, &row));
+  else
+    row = LAPACKE_dpotrf(LAPACK_COL_MAJOR, 'L', order, a, order);
+  if (row != 0)
     TSL_FAIL(TSL_ERR_NUMERIC,
-             "%s is not positive definite at row %d of %lld: its functions are "
+             "%s is not positive definite at row %lld of %lld: its functions are "
              "linearly dependent",
-             what, (int)info, (long long)n);
+             what, (long long)row, (long long)n);
 done:
-  return err;
+  return leave_alone(alone, a, err);
 }
 
 tsl_err xc_matrix_invert_factor(int64_t n, double *factor) {
   tsl_err err = TSL_OK;
+  const tsl_linalg_region region = factor_region(n);
   const lapack_int order = (lapack_int)n;
-  const lapack_int info = LAPACKE_dtrtri(LAPACK_COL_MAJOR, 'L', 'N', order, factor, order);
-  if (info != 0)
-    TSL_FAIL(TSL_ERR_NUMERIC, "a factor of order %lld has no inverse (dtrtri: %d)", (long long)n,
-             (int)info);
-  for (int64_t k = 1; k < n; k++) memset(factor + k * n, 0, (size_t)k * sizeof *factor);
+  bool alone = false;
+  int64_t row = 0;
+  TSL_TRY(enter_alone(&region, &alone));
+  if (card_of() != NULL)
+    TSL_TRY(card_of()->invert(n, factor, &row));
+  else
+    row = LAPACKE_dtrtri(LAPACK_COL_MAJOR, 'L', 'N', order, factor, order);
+  if (row != 0)
+    TSL_FAIL(TSL_ERR_NUMERIC, "a factor of order %lld has no inverse (row %lld)", (long long)n,
+             (long long)row);
 done:
+  err = leave_alone(alone, factor, err);
+  for (int64_t k = 1; k < n && err == TSL_OK; k++)
+    memset(factor + k * n, 0, (size_t)k * sizeof *factor);
   return err;
 }
 
