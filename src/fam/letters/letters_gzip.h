@@ -4,7 +4,8 @@
  *
  * Deflate (RFC 1951) refers to the 32 KiB of text before it, and who has these may go on at the end
  * of any of its blocks. A member (RFC 1952) refers to nothing before it: bgzip's have 64 KiB of
- * text at most. Checksums and lengths of members are checked where they are read from their beginning.
+ * text at most. Checksums and lengths of members are checked where they are read from their
+ * beginning.
  */
 #pragma once
 

@@ -2,6 +2,7 @@
  * is read as readers do, and what is wrong with it is said. */
 #include "letters_index.h"
 
+#include "fn.h"
 #include "integers.h"
 #include "letters_fill.h"
 #include "letters_walk.h"
@@ -146,18 +147,25 @@ done:
   return err;
 }
 
-/* Of n codes, in four lanes that do not wait for each other. */
-static uint64_t sum_of(const uint8_t *codes, int64_t n) {
-  enum { LANES = 4, LINE = LANES * sizeof(uint64_t) };
-  uint64_t sums[LANES] = {0};
-  for (int64_t k = 0; k < n; k += LINE) {
-    uint64_t words[LANES] = {0};
-    memcpy(words, codes + k, (size_t)tsl_min(n - k, LINE));
-    for (int l = 0; l < LANES; l++) {
-      sums[l] = (sums[l] ^ words[l]) * UINT64_C(0xff51afd7ed558ccd);
-      sums[l] ^= sums[l] >> 32;
-    }
+enum { LANES = 8, LINE = LANES * sizeof(uint64_t) }; /* lanes do not wait for each other */
+
+static inline void add_line(const uint8_t codes[LINE], uint64_t sums[LANES]) {
+  uint64_t words[LANES];
+  memcpy(words, codes, sizeof words);
+  for (int l = 0; l < LANES; l++) {
+    sums[l] = (sums[l] ^ words[l]) * UINT64_C(0xff51afd7ed558ccd);
+    sums[l] ^= sums[l] >> 32;
   }
+}
+
+/* Of n codes. */
+TSL_LEVELS static uint64_t sum_of(const uint8_t *codes, int64_t n) {
+  uint64_t sums[LANES] = {0};
+  uint8_t last[LINE] = {0};
+  int64_t k = 0;
+  for (; k + LINE <= n; k += LINE) add_line(codes + k, sums);
+  memcpy(last, codes + k, (size_t)(n - k));
+  if (k < n) add_line(last, sums);
   return letters_names_hash((const char *)sums, sizeof sums);
 }
 

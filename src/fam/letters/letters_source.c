@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-enum { WINDOW = 1 << 14 /* bytes that are looked at first */ };
+enum { WINDOW = 1 << 12 /* bytes that are looked at first */ };
 
 /* ---- bytes */
 
