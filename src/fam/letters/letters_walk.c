@@ -37,21 +37,32 @@ typedef struct walk {
   int64_t entry; /* whose text is behind `at`, or how many there are */
   char *text;    /* [n] from byte `at` of all */
   int64_t at, n, room;
+  int64_t wrong; /* record whose text is; 0: none so far */
   bool ended;
 } walk;
 
-/* Message of what is wrong with the gzip, and which record is affected. */
-static tsl_err blame(const walk *w, tsl_err code) {
-  tsl_err err = code;
-  tsl_err_copy said;
+/* The record that the text ends in, whose end is cut off. */
+static int64_t last_record(const walk *w) {
   letters_totals t = {.records = 0};
   const char *border = NULL;
   letters_scan s = letters_scan_begin(w->f->source.path, w->f->source.format, w->text, w->n);
-  if (code != TSL_ERR_INPUT || s.format == LETTERS_AUTO) goto done;
-  tsl_err_save(code, &said);
   s.number = w->f->has.lines, s.record = w->f->has.records;
-  (void)letters_pieces_count_to(&s, s.end, &t, &border); /* its end is cut off */
-  TSL_FAIL(code, "%s, in record %lld or behind it", said.message, (long long)tsl_max(s.record, 1));
+  (void)letters_pieces_count_to(&s, s.end, &t, &border);
+  return tsl_max(s.record, 1);
+}
+
+/* What is wrong with the gzip, and from which record on. */
+static tsl_err blame(walk *w, tsl_err code) {
+  tsl_err err = code;
+  tsl_err_copy said;
+  letters_source *const source = &w->f->source;
+  if (code != TSL_ERR_INPUT) goto done;
+  tsl_err_save(code, &said);
+  if (source->format == LETTERS_AUTO &&
+      letters_source_judge(source->path, w->text, w->n, &source->format) != TSL_OK)
+    return tsl_err_restore(&said);
+  TSL_FAIL(code, "%s, in record %lld or behind it", said.message,
+           (long long)(w->wrong > 0 ? w->wrong : last_record(w)));
 done:
   return err;
 }
@@ -92,7 +103,7 @@ done:
 
 /* Count the piece that is at hand, up to a record behind the next entry. What is wrong with the end
  * of the text is so only where nothing follows. @param[out] bytes  of the piece; -1: no end yet */
-static tsl_err count_piece(const walk *w, letters_totals *t, int64_t *bytes) {
+static tsl_err count_piece(walk *w, letters_totals *t, int64_t *bytes) {
   tsl_err err = TSL_OK;
   const letters_source *source = &w->f->source;
   letters_scan s = letters_scan_begin(source->path, source->format, w->text, w->n);
@@ -102,6 +113,7 @@ static tsl_err count_piece(const walk *w, letters_totals *t, int64_t *bytes) {
   s.number = w->f->has.lines, s.record = w->f->has.records;
   err = letters_pieces_count_to(&s, stop, t, &border);
   if (err == TSL_ERR_INPUT && s.at == s.end && !w->ended) err = TSL_OK, border = NULL;
+  if (err == TSL_ERR_INPUT) w->wrong = tsl_max(s.record, 1);
   TSL_TRY(err);
   *bytes = border != NULL ? border - w->text : w->ended ? w->n : -1;
 done:
@@ -127,6 +139,20 @@ done:
   return err;
 }
 
+/* Text is wrong, which may be so as the gzip is: that is known at its end. */
+static tsl_err unpack_rest(walk *w, tsl_err code) {
+  tsl_err err = TSL_OK;
+  tsl_err_copy said;
+  tsl_err_save(code, &said);
+  while (!w->ended) {
+    w->n = 0;
+    TSL_TRY(unpack(w, STEP));
+  }
+  err = tsl_err_restore(&said);
+done:
+  return err;
+}
+
 tsl_err letters_walk(letters_text_file *f, int64_t size, letters_marks *marks,
                      letters_entries *entries) {
   tsl_err err = TSL_OK;
@@ -136,7 +162,9 @@ tsl_err letters_walk(letters_text_file *f, int64_t size, letters_marks *marks,
   letters_inflater_note(w.inflater, size, entries);
   TSL_TRY(find_format(&w));
   do {
-    TSL_TRY(take_piece(&w, marks));
+    err = take_piece(&w, marks);
+    if (w.wrong > 0) err = unpack_rest(&w, err);
+    TSL_TRY(err);
   } while (!w.ended || w.n > 0);
   TSL_TRY(letters_pieces_some(f));
   const letters_mark end = letters_marks_at(w.at, &f->has);

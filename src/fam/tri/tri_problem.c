@@ -265,8 +265,8 @@ static void note_points(const tri_deck *s, const tri_points *points, const tri_r
   tri_rounding_describe(p, points->unit, rounding, cost, sizeof cost);
   tri_own *own = problem->own;
   if (tri_of_letters(p)) {
-    (void)snprintf(own->text, TRI_TEXT, "sequences: %.1400s\n%s", points->from,
-                   p->output == TRI_PAIRED ? "records: read by the ranks that compute them\n" : "");
+    if (points->streamed != NULL) tri_streamed_describe(points->streamed, moved, sizeof moved);
+    (void)snprintf(own->text, TRI_TEXT, "sequences: %.1400s\n%s", points->from, moved);
     return;
   }
   (void)snprintf(

@@ -163,6 +163,22 @@ done:
   return err;
 }
 
+void tri_streamed_describe(const tri_streamed *t, char *text, size_t size) {
+  int64_t n = 0, bytes = 0;
+  char said[24];
+  for (int i = 0; i < LETTERS_FILES; i++) {
+    const letters_entries *e = &t->index.entries[i];
+    if (e->n == 0) continue;
+    n += e->n;
+    bytes += e->list[e->n].history + e->n * (int64_t)sizeof *e->list;
+  }
+  int at = snprintf(text, size, "records: read by the ranks that compute them");
+  if (n > 0)
+    at += snprintf(text + at, size - (size_t)at, "; entries to gzip: %lld, %s", (long long)n,
+                   tsl_bytes_text((double)bytes, said));
+  (void)snprintf(text + at, size - (size_t)at, "\n");
+}
+
 tsl_err tri_streamed_known(const tri_streamed *t) {
   tsl_err err = TSL_OK;
   for (int i = 0; i < LETTERS_FILES && err == TSL_OK; i++)

@@ -31,6 +31,9 @@ typedef struct tri_streamed {
 tsl_err tri_streamed_load(const tsl_deck *deck, const tri_deck *s, const letters_ask *asks,
                           int *failed, tri_points *points);
 
+/** Who reads the records, and what is kept of gzip for that: a line, for people. */
+void tri_streamed_describe(const tri_streamed *streamed, char *text, size_t size);
+
 /** Are all letters known to the matrix? */
 tsl_err tri_streamed_known(const tri_streamed *streamed);
 
