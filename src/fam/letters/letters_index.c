@@ -115,10 +115,12 @@ typedef struct checking {
   const letters_looker *looker;
 } checking;
 
-/* letters_names_equal: of a file. */
+/* letters_names_equal: of a file, whose records [lo, hi) are in the window. */
 typedef struct names_of_file {
-  letters_reader *reader;
+  const letters_reader *window;
+  letters_reader *reader; /* of all others */
   int file;
+  int64_t lo, hi;
 } names_of_file;
 
 tsl_err letters_index_name(letters_reader *reader, int file, int64_t k, const char **name) {
@@ -132,15 +134,23 @@ done:
   return err;
 }
 
+static tsl_err name_of(const names_of_file *of, int64_t k, const char **name) {
+  int64_t at[LETTERS_FILES];
+  const letters_set *const set = letters_reader_set(of->window, at);
+  if (k < of->lo || k >= of->hi) return letters_index_name(of->reader, of->file, k, name);
+  *name = set->names + set->name_at[at[of->file] + k - of->lo];
+  return TSL_OK;
+}
+
 static tsl_err are_equal(void *context, int64_t a, int64_t b, bool *equal) {
   tsl_err err = TSL_OK;
   const names_of_file *of = context;
   const char *name = NULL;
   char *first = NULL;
-  TSL_TRY(letters_index_name(of->reader, of->file, a, &name));
+  TSL_TRY(name_of(of, a, &name));
   TSL_TRY(tsl_alloc((int64_t)strlen(name) + 1, 1, "names", (void **)&first));
   memcpy(first, name, strlen(name) + 1);
-  TSL_TRY(letters_index_name(of->reader, of->file, b, &name));
+  TSL_TRY(name_of(of, b, &name));
   *equal = strcmp(first, name) == 0;
 done:
   tsl_free(first);
@@ -187,7 +197,7 @@ static tsl_err check_pieces(void *context, int slot, int64_t lo, int64_t hi) {
 static tsl_err check_file(checking *c, int i, int64_t lo, int64_t hi) {
   const letters_reading *r = letters_reader_reading(c->reader);
   const letters_text_file *f = &r->files[i];
-  names_of_file of = {c->other, i};
+  names_of_file of = {c->reader, c->other, i, lo, hi};
   const letters_names_equal equal = {are_equal, &of};
   for (const letters_piece *p = r->pieces + f->first; p < r->pieces + f->first + f->n; p++) {
     if (p->before.records < c->counted[i]) continue;
