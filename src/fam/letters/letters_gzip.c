@@ -14,9 +14,10 @@ enum {
   PIECE = 1 << 30,             /* zlib counts in 32 bits */
   INPUT = 1 << 16,
   HISTORY = 1 << MAX_WBITS,
-  TRAILER = 8,    /* bytes of a checksum and a length */
-  RARER = 8,      /* entries with a history among others */
-  PARTS = 1 << 10 /* of a file, in the text of one of which there is no more than one of them */
+  TRAILER = 8,   /* bytes of a checksum and a length */
+  RARER = 8,     /* than those without one are entries with a history, */
+  RAREST = 64,   /* to this */
+  PARTS = 1 << 9 /* of a file: of each of them one, between these */
 };
 
 struct letters_inflater {
@@ -118,13 +119,16 @@ static bool is_far(const letters_inflater *u, int64_t apart) {
   return e != NULL && (e->n == 0 || u->text - e->list[e->n - 1].text >= apart);
 }
 
+static int64_t apart_of_blocks(const letters_inflater *u) {
+  return tsl_max(RARER * u->apart, tsl_min(u->from.n / PARTS, RAREST * u->apart));
+}
+
 /* Behind a block that is not its member's last one. */
 static tsl_err note_block(letters_inflater *u) {
   enum { LAST = 64, END = 128, BITS = 7 };
   unsigned char history[HISTORY];
   uInt n = 0;
-  if ((u->z.data_type & END) == 0 || (u->z.data_type & LAST) != 0 ||
-      !is_far(u, tsl_max(RARER * u->apart, u->from.n / PARTS)))
+  if ((u->z.data_type & END) == 0 || (u->z.data_type & LAST) != 0 || !is_far(u, apart_of_blocks(u)))
     return TSL_OK;
   (void)inflateGetDictionary(&u->z, history, &n);
   return note(u, u->z.data_type & BITS, history, n);

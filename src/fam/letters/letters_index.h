@@ -6,7 +6,7 @@
  * they are compared, and a window. FASTQ with letters on several lines has no pieces that could be
  * told without reading it from its beginning: its text is in memory once. Gzip is unpacked from its
  * beginning by a thread a file, which counts its records on the way; then there are an entry and a
- * mark for each MiB of its text, or each 128 KiB where its members are short.
+ * mark for each 1 to 8 MiB of its text, or each 128 KiB where its members are short.
  */
 #pragma once
 
