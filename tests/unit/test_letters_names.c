@@ -1,5 +1,5 @@
-/* unit.letters.names: which names are given twice, against a search through all of them, with hashes
- * that are often alike, by several threads and in several parts. */
+/* unit.letters.names: which names are given twice, against a search through all of them, with
+ * hashes that are often alike, by several threads and in several parts. */
 #include "must.h"
 
 #include "letters_names.h"
