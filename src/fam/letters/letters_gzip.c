@@ -17,7 +17,7 @@ enum {
   TRAILER = 8,   /* bytes of a checksum and a length */
   RARER = 8,     /* than those without one are entries with a history, */
   RAREST = 64,   /* to this */
-  PARTS = 1 << 9 /* of a file: of each of them one, between these */
+  PARTS = 1 << 7 /* of a file: of each of them one, between these */
 };
 
 struct letters_inflater {

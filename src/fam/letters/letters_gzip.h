@@ -64,7 +64,7 @@ tsl_err letters_inflater_go(letters_inflater *inflater, const letters_entries *e
 /**
  * From now on, at the beginning: note entries of what is read, which has its end when all is.
  * @param[in] apart  at least so many bytes of text between them; before those that have a history,
- *                   of 9 to 17 KiB, 8 to 64 times as many: as many as a 512th of the file has bytes
+ *                   of 9 to 17 KiB, 8 to 64 times as many: as many as a 128th of the file has bytes
  * @param[in,out] entries  empty, borrowed; letters_entries_clear() releases them
  */
 void letters_inflater_note(letters_inflater *inflater, int64_t apart, letters_entries *entries);
