@@ -1,11 +1,14 @@
 /* Any bytes as a file of records: read or refused with a message; what is read is a set whose parts
  * fit, with letters of the alphabet and names that are printable and different; read in pieces it
- * is the same, or refused the same way; and written as FASTA and as FASTQ it reads the same, packed
- * by gzip or not. */
+ * is the same, or refused the same way, also by an index of its file; and written as FASTA and as
+ * FASTQ it reads the same, packed by gzip or not. */
 #include "fuzz_driver.h"
-#include "letters_records.h"
+#include "letters_index.h"
 
 #include <ctype.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <unistd.h>
 #include <zlib.h>
 
 /** Room for what is written: each letter on a line of its own, and its quality. */
@@ -47,9 +50,10 @@ static int64_t write_record(int32_t alphabet, const letters_set *set, int64_t k,
   return n + length + 1;
 }
 
+/** In blocks of some hundred bytes of text at most. */
 static int64_t pack(const char *text, int64_t n, unsigned char *packed, int64_t room) {
   z_stream z = {.next_in = (z_const Bytef *)text, .avail_in = (uInt)n};
-  must(deflateInit2(&z, 1, Z_DEFLATED, 16 + MAX_WBITS, 8, Z_DEFAULT_STRATEGY) == Z_OK, "zlib");
+  must(deflateInit2(&z, 1, Z_DEFLATED, 16 + MAX_WBITS, 1, Z_DEFAULT_STRATEGY) == Z_OK, "zlib");
   z.next_out = packed, z.avail_out = (uInt)room;
   must(deflate(&z, Z_FINISH) == Z_STREAM_END, "zlib has no room");
   (void)deflateEnd(&z);
@@ -88,6 +92,57 @@ static void check_pieces(const letters_ask *ask, const char *bytes, int64_t n, i
   letters_clear(&again);
 }
 
+static tsl_err look_at_none(void *context, const letters_window *window) {
+  (void)context, (void)window;
+  return TSL_OK;
+}
+
+/** All records by an index, one after another from the last one on. */
+static void read_by_index(const letters_ask *ask, const letters_index *x, const letters_set *set) {
+  letters_marked marked;
+  letters_reader *reader = NULL;
+  letters_index_files(x, ask, &marked);
+  must(x->of[0] == set->n && x->highest == set->highest, "index: another number");
+  must(letters_reader_open(&marked, 1, 1, &reader) == TSL_OK, "index: open");
+  for (int64_t k = set->n - 1; k >= 0; k -= 1 + set->n / 50) {
+    int64_t at = 0;
+    must(letters_reader_read(reader, &k, &(int64_t){k + 1}) == TSL_OK, "index: read");
+    const letters_set *own = letters_reader_set(reader, &at);
+    const int64_t n = set->starts[k + 1] - set->starts[k];
+    must(own->starts[at + 1] - own->starts[at] == n, "index: another length");
+    must(memcmp(own->codes + own->starts[at], set->codes + set->starts[k], (size_t)n) == 0,
+         "index: other letters");
+    must(strcmp(own->names + own->name_at[at], set->names + set->name_at[k]) == 0,
+         "index: another name");
+  }
+  letters_reader_close(&reader);
+}
+
+/** As a file, by an index whose pieces and entries are near each other: the same set, or the same
+ *  message, to which gzip adds the record. */
+static void check_index(int32_t alphabet, const char *bytes, int64_t n) {
+  static int file = -1;
+  char path[32], message[TSL_ERR_MESSAGE_MAX];
+  const letters_ask ask = {.path = path, .alphabet = alphabet};
+  const letters_looker looker = {look_at_none, NULL};
+  letters_set set;
+  letters_index x;
+  int failed = 0;
+  if (file < 0) file = memfd_create("fuzz", 0);
+  must(file >= 0 && ftruncate(file, n) == 0 && pwrite(file, bytes, (size_t)n, 0) == n, "a file");
+  (void)snprintf(path, sizeof path, "/proc/self/fd/%d", file);
+  const tsl_err err = letters_read(&ask, 1, &failed, &set);
+  (void)snprintf(message, sizeof message, "%s", tsl_err_message());
+  must(letters_index_make(&ask, 1, 1 + n % 97, &looker, &failed, &x) == err, "index: another end");
+  if (err != TSL_OK) {
+    must(strncmp(tsl_err_message(), message, strlen(message)) == 0, "index: another message");
+    return;
+  }
+  read_by_index(&ask, &x, &set);
+  letters_index_clear(&x);
+  letters_clear(&set);
+}
+
 /** Of bytes there are some that mean something else at the beginning of a line. */
 static void check_again(int32_t alphabet, const letters_set *set, bool quality) {
   static char text[WRITTEN];
@@ -109,6 +164,7 @@ static void try_bytes(int32_t alphabet, const char *bytes, int64_t n) {
   must(err == TSL_OK || (set.codes == NULL && set.names == NULL), "a set of a refused file");
   check_pieces(&ask, bytes, n, 1 + n % 7, err, &set);
   check_pieces(&ask, bytes, n, 8 + n % 57, err, &set);
+  if (alphabet == LETTERS_DNA) check_index(alphabet, bytes, n);
   if (err != TSL_OK) return;
   check_set(alphabet, &set);
   if (set.starts[set.n] <= 4096) {

@@ -7,6 +7,7 @@
 #include "random.h"
 
 #include <unistd.h>
+#include <zlib.h>
 
 enum { FILES = 2, TEXT = 1 << 18, MESSAGE = TSL_ERR_MESSAGE_MAX };
 
@@ -51,11 +52,39 @@ static void make_file(made *m, int records, bool quality, int width, uint64_t *s
   }
 }
 
-static void save(made *m) {
-  FILE *file = fopen(m->path, "wb");
+static void save_bytes(const char *path, const void *bytes, int64_t n) {
+  FILE *file = fopen(path, "wb");
   assert_non_null(file);
-  assert_int_equal(fwrite(m->text, 1, (size_t)m->n, file), m->n);
+  assert_int_equal(fwrite(bytes, 1, (size_t)n, file), n);
   assert_int_equal(fclose(file), 0);
+}
+
+static void save(made *m) {
+  save_bytes(m->path, m->text, m->n);
+}
+
+/** As gzip of so many members, the last ones empty; a block has some hundred bytes of text. */
+static void save_packed(made *m, int members) {
+  static unsigned char packed[2 * TEXT];
+  int64_t n = 0, at = 0;
+  for (int k = 0; k <= members; k++) {
+    const int64_t end = k < members ? m->n * (k + 1) / members : m->n;
+    z_stream z = {.next_in = (z_const Bytef *)m->text + at, .avail_in = (uInt)(end - at)};
+    assert_int_equal(deflateInit2(&z, 6, Z_DEFLATED, 16 + MAX_WBITS, 1, Z_DEFAULT_STRATEGY), Z_OK);
+    z.next_out = packed + n, z.avail_out = (uInt)(sizeof packed - (size_t)n);
+    assert_int_equal(deflate(&z, Z_FINISH), Z_STREAM_END);
+    n = z.next_out - packed, at = end;
+    (void)deflateEnd(&z);
+  }
+  save_bytes(m->path, packed, n);
+}
+
+/** Plain, or packed in one way or another. */
+static void save_somehow(made *m, uint64_t *state) {
+  if (random_below(state, 2) == 0)
+    save(m);
+  else
+    save_packed(m, random_below(state, 2) == 0 ? 1 : 1 + random_below(state, 90));
 }
 
 /** Records of both files that were looked at. */
@@ -158,12 +187,12 @@ static void windows(void **unused) {
   begin_files();
   for (int threads = 1; threads <= 2; threads++) {
     MUST(tsl_parallel_open(threads));
-    for (uint64_t seed = 0; seed < 24; seed++) {
+    for (uint64_t seed = 0; seed < 48; seed++) {
       uint64_t state = seed + 7;
       for (int i = 0; i < FILES; i++) {
         make_file(&files[i], 150 + random_below(&state, 3) * 20, (seed >> i & 1) != 0,
                   random_below(&state, 2) == 0 ? 300 : 50, &state);
-        save(&files[i]);
+        save_somehow(&files[i], &state);
       }
       is_same(1 + random_below(&state, 9000), &state);
     }
@@ -178,7 +207,7 @@ static void faults(void **unused) {
   (void)unused;
   begin_files();
   MUST(tsl_parallel_open(2));
-  for (uint64_t seed = 0; seed < 80; seed++) {
+  for (uint64_t seed = 0; seed < 200; seed++) {
     uint64_t state = seed + 99;
     for (int i = 0; i < FILES; i++)
       make_file(&files[i], 120, (seed >> i & 1) != 0, seed % 3 == 0 ? 60 : 300, &state);
@@ -189,7 +218,7 @@ static void faults(void **unused) {
       memcpy(bad->text + bad->n, bad->text, 2000), bad->n += 2000;
     else
       bad->text[random_below(&state, (int)bad->n)] = bytes[random_below(&state, sizeof bytes)];
-    for (int i = 0; i < FILES; i++) save(&files[i]);
+    for (int i = 0; i < FILES; i++) save_somehow(&files[i], &state);
     is_same(1 + random_below(&state, 5000), &state);
   }
   tsl_parallel_close();
@@ -201,7 +230,8 @@ static tsl_err look_at_none(void *context, const letters_window *window) {
   return TSL_OK;
 }
 
-/** A file that is another one than when its index was made; and one that is gzip. */
+/** A file that is another one than when its index was made, plain or packed; and one that is spoilt
+ *  where an entry was. */
 static void changed(void **unused) {
   const letters_looker looker = {look_at_none, NULL};
   const int64_t lo[FILES] = {0, 0}, hi[FILES] = {40, 40};
@@ -226,11 +256,22 @@ static void changed(void **unused) {
   assert_true(letters_reader_read(reader, lo, hi) != TSL_OK);
   letters_reader_close(&reader);
   letters_index_clear(&x);
-  memcpy(files[0].text, "\x1f\x8b", 2);
-  save(&files[0]);
+  save_packed(&files[1], 2);
+  assert_int_equal(letters_reader_open(marked, FILES, 1, &reader), TSL_ERR_IO);
   MUST(letters_index_make(asks, FILES, 1000, &looker, &failed, &x));
-  assert_true(x.packed);
-  assert_null(x.marks[1]);
+  letters_index_files(&x, asks, marked);
+  assert_int_equal(marked[0].entries.n, 0);
+  assert_true(marked[1].entries.n > 2);
+  make_file(&files[1], 40, false, 300, &state);
+  save_packed(&files[1], 7);
+  MUST(letters_reader_open(marked, FILES, 1, &reader));
+  assert_true(letters_reader_read(reader, lo, hi) != TSL_OK);
+  save_bytes(files[1].path, "\x1f\x8b", 2);
+  letters_reader_close(&reader);
+  MUST(letters_reader_open(marked, FILES, 1, &reader));
+  assert_true(letters_reader_read(reader, lo, hi) != TSL_OK);
+  letters_reader_close(&reader);
+  letters_index_clear(&x);
   end_files();
 }
 

@@ -5,8 +5,22 @@
 #include "table_read.h"
 
 #include <ctype.h>
-#include <stdio.h>
+#include <errno.h>
 #include <string.h>
+#include <unistd.h>
+
+tsl_err letters_file_read(FILE *file, const char *path, int64_t lo, int64_t hi, char *to) {
+  tsl_err err = TSL_OK;
+  while (lo < hi) {
+    const ssize_t got = pread(fileno(file), to, (size_t)(hi - lo), (off_t)lo);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0)
+      TSL_FAIL(TSL_ERR_IO, "cannot read '%s': %s", path, got < 0 ? strerror(errno) : "shrinking");
+    lo += got, to += got;
+  }
+done:
+  return err;
+}
 
 bool letters_is_packed(const char *bytes, int64_t n) {
   return n >= 2 && memcmp(bytes, "\x1f\x8b", 2) == 0;

@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 
 /** A file's text; release with letters_file_clear. */
 typedef struct letters_file {
@@ -21,6 +22,9 @@ typedef struct letters_file {
 tsl_err letters_file_load(const char *path, letters_file *out);
 
 void letters_file_clear(letters_file *file);
+
+/** Bytes [lo, hi) of an open file; threads share it. @return TSL_ERR_IO */
+tsl_err letters_file_read(FILE *file, const char *path, int64_t lo, int64_t hi, char *to);
 
 /** Do bytes begin as those of gzip do (RFC 1952)? */
 bool letters_is_packed(const char *bytes, int64_t n);

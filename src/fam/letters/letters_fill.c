@@ -1,6 +1,7 @@
 /* Records on their way into a set, piece by piece, each to its place. */
 #include "letters_fill.h"
 
+#include "fn.h"
 #include "integers.h"
 #include "table_read.h"
 
@@ -98,7 +99,7 @@ static tsl_err take_header(filling *f, const letters_scan *s) {
 }
 
 /* Largest of n codes; in a form that is compiled to vectors. */
-static uint8_t highest_of(const uint8_t *codes, int64_t n) {
+TSL_LEVELS static uint8_t highest_of(const uint8_t *codes, int64_t n) {
   uint8_t most = 0;
   for (int64_t k = 0; k < n; k++) most = codes[k] > most ? codes[k] : most;
   return most;

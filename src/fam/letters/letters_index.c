@@ -2,8 +2,10 @@
  * is read as readers do, and what is wrong with it is said. */
 #include "letters_index.h"
 
+#include "fn.h"
 #include "integers.h"
 #include "letters_fill.h"
+#include "letters_walk.h"
 #include "memory.h"
 #include "parallel.h"
 
@@ -16,33 +18,12 @@ enum {
 
 /* ---- marks */
 
-typedef struct mark_list {
-  letters_mark *marks;
-  int64_t n, room;
-} mark_list;
-
-static tsl_err push(mark_list *list, const letters_mark *mark) {
-  tsl_err err = TSL_OK;
-  TSL_TRY(tsl_grow((void **)&list->marks, list->n, 1, &list->room, sizeof *mark, "pieces of text"));
-  list->marks[list->n++] = *mark;
-done:
-  return err;
-}
-
-static letters_mark begin_of(const letters_piece *p) {
-  return (letters_mark){.at = p->lo,
-                        .records = p->before.records,
-                        .letters = p->before.letters,
-                        .names = p->before.names,
-                        .lines = p->before.lines};
-}
-
 /* Parts of a large piece: each begins with a record. */
-static tsl_err divide(const letters_reading *r, const letters_piece *p, mark_list *list) {
+static tsl_err divide(const letters_reading *r, const letters_piece *p, letters_marks *list) {
   tsl_err err = TSL_OK;
   letters_part part = LETTERS_LINE;
   letters_scan s;
-  letters_mark here = begin_of(p);
+  letters_mark here = letters_marks_at(p->lo, &p->before);
   int64_t last = p->lo;
   TSL_TRY(letters_pieces_scan(r, p, 0, &s));
   const char *const begin = s.end - (p->hi - p->lo);
@@ -52,7 +33,7 @@ static tsl_err divide(const letters_reading *r, const letters_piece *p, mark_lis
     if (part != LETTERS_HEADER) continue;
     here.at = p->lo + (s.header - begin), here.lines = s.number - 1;
     if (here.at - last >= r->size) {
-      TSL_TRY(push(list, &here));
+      TSL_TRY(letters_marks_push(list, &here));
       last = here.at;
     }
     here.records++, here.names += letters_scan_name(&s, NULL, 0) + 1;
@@ -61,36 +42,62 @@ done:
   return err;
 }
 
-static tsl_err mark_file(const letters_reading *r, const letters_text_file *f, mark_list *list) {
+/* A plain file, by all threads. */
+static tsl_err mark_file(letters_reading *r, letters_marks *list) {
   tsl_err err = TSL_OK;
-  const letters_mark end = {.at = f->source.n,
-                            .records = f->has.records,
-                            .letters = f->has.letters,
-                            .names = f->has.names,
-                            .lines = f->has.lines};
-  for (const letters_piece *p = r->pieces + f->first; p < r->pieces + f->first + f->n; p++) {
-    const letters_mark begin = begin_of(p);
-    TSL_TRY(push(list, &begin));
+  const letters_text_file *f = r->files;
+  TSL_TRY(letters_pieces_open(r));
+  TSL_TRY(letters_pieces_count(r));
+  for (const letters_piece *p = r->pieces; p < r->pieces + f->n; p++) {
+    const letters_mark begin = letters_marks_at(p->lo, &p->before);
+    TSL_TRY(letters_marks_push(list, &begin));
     if (p->hi - p->lo > LARGE * r->size) TSL_TRY(divide(r, p, list));
   }
-  TSL_TRY(push(list, &end));
+  const letters_mark end = letters_marks_at(f->source.n, &f->has);
+  TSL_TRY(letters_marks_push(list, &end));
 done:
+  tsl_free(r->pieces);
   return err;
 }
 
-static tsl_err mark_files(const letters_reading *r, letters_index *x) {
+/* Files, and what is found of them. */
+typedef struct marking {
+  letters_text_file *files;
+  int64_t size;
+  letters_index *x;
+  letters_marks lists[LETTERS_FILES];
+} marking;
+
+/* tsl_parallel_body: files that are gzip. */
+static tsl_err walk_files(void *context, int slot, int64_t lo, int64_t hi) {
+  marking *const m = context;
+  (void)slot;
+  for (int64_t i = lo; i < hi; i++)
+    if (letters_pieces_good(&m->files[i]) && m->files[i].source.packed)
+      letters_pieces_note(&m->files[i],
+                          letters_walk(&m->files[i], m->size, &m->lists[i], &m->x->entries[i]));
+  return TSL_OK;
+}
+
+static tsl_err mark_files(letters_text_file *files, int64_t size, letters_buffer *buffers,
+                          letters_index *x) {
   tsl_err err = TSL_OK;
-  for (int i = 0; i < r->n; i++) {
-    const letters_text_file *f = &r->files[i];
-    mark_list list = {.marks = NULL};
-    err = mark_file(r, f, &list);
-    x->marks[i] = list.marks, x->pieces[i] = list.n - 1;
-    TSL_TRY(err);
+  letters_set none = {.n = 0};
+  marking m = {.files = files, .size = size, .x = x};
+  TSL_TRY(tsl_parallel(x->n, 1, walk_files, &m));
+  for (int i = 0; i < x->n; i++) {
+    letters_text_file *f = &files[i];
+    letters_reading r = {.files = f, .n = 1, .size = size, .buffers = buffers, .set = &none};
+    if (!f->source.packed) TSL_TRY(mark_file(&r, &m.lists[i]));
     x->of[i] = f->has.records;
     x->format[i] = f->source.format;
     x->longest = tsl_max(x->longest, f->has.longest);
   }
 done:
+  for (int i = 0; i < x->n; i++) {
+    x->marks[i] = m.lists[i].marks;
+    x->pieces[i] = m.lists[i].n - 1;
+  }
   return err;
 }
 
@@ -108,10 +115,12 @@ typedef struct checking {
   const letters_looker *looker;
 } checking;
 
-/* letters_names_equal: of a file. */
+/* letters_names_equal: of a file, whose records [lo, hi) are in the window. */
 typedef struct names_of_file {
-  letters_reader *reader;
+  const letters_reader *window;
+  letters_reader *reader; /* of all others */
   int file;
+  int64_t lo, hi;
 } names_of_file;
 
 tsl_err letters_index_name(letters_reader *reader, int file, int64_t k, const char **name) {
@@ -125,33 +134,48 @@ done:
   return err;
 }
 
+static tsl_err name_of(const names_of_file *of, int64_t k, const char **name) {
+  int64_t at[LETTERS_FILES];
+  const letters_set *const set = letters_reader_set(of->window, at);
+  if (k < of->lo || k >= of->hi) return letters_index_name(of->reader, of->file, k, name);
+  *name = set->names + set->name_at[at[of->file] + k - of->lo];
+  return TSL_OK;
+}
+
 static tsl_err are_equal(void *context, int64_t a, int64_t b, bool *equal) {
   tsl_err err = TSL_OK;
   const names_of_file *of = context;
   const char *name = NULL;
   char *first = NULL;
-  TSL_TRY(letters_index_name(of->reader, of->file, a, &name));
+  TSL_TRY(name_of(of, a, &name));
   TSL_TRY(tsl_alloc((int64_t)strlen(name) + 1, 1, "names", (void **)&first));
   memcpy(first, name, strlen(name) + 1);
-  TSL_TRY(letters_index_name(of->reader, of->file, b, &name));
+  TSL_TRY(name_of(of, b, &name));
   *equal = strcmp(first, name) == 0;
 done:
   tsl_free(first);
   return err;
 }
 
-/* Of n codes, in four lanes that do not wait for each other. */
-static uint64_t sum_of(const uint8_t *codes, int64_t n) {
-  enum { LANES = 4, LINE = LANES * sizeof(uint64_t) };
-  uint64_t sums[LANES] = {0};
-  for (int64_t k = 0; k < n; k += LINE) {
-    uint64_t words[LANES] = {0};
-    memcpy(words, codes + k, (size_t)tsl_min(n - k, LINE));
-    for (int l = 0; l < LANES; l++) {
-      sums[l] = (sums[l] ^ words[l]) * UINT64_C(0xff51afd7ed558ccd);
-      sums[l] ^= sums[l] >> 32;
-    }
+enum { LANES = 8, LINE = LANES * sizeof(uint64_t) }; /* lanes do not wait for each other */
+
+static inline void add_line(const uint8_t codes[LINE], uint64_t sums[LANES]) {
+  uint64_t words[LANES];
+  memcpy(words, codes, sizeof words);
+  for (int l = 0; l < LANES; l++) {
+    sums[l] = (sums[l] ^ words[l]) * UINT64_C(0xff51afd7ed558ccd);
+    sums[l] ^= sums[l] >> 32;
   }
+}
+
+/* Of n codes. */
+TSL_LEVELS static uint64_t sum_of(const uint8_t *codes, int64_t n) {
+  uint64_t sums[LANES] = {0};
+  uint8_t last[LINE] = {0};
+  int64_t k = 0;
+  for (; k + LINE <= n; k += LINE) add_line(codes + k, sums);
+  memcpy(last, codes + k, (size_t)(n - k));
+  if (k < n) add_line(last, sums);
   return letters_names_hash((const char *)sums, sizeof sums);
 }
 
@@ -173,7 +197,7 @@ static tsl_err check_pieces(void *context, int slot, int64_t lo, int64_t hi) {
 static tsl_err check_file(checking *c, int i, int64_t lo, int64_t hi) {
   const letters_reading *r = letters_reader_reading(c->reader);
   const letters_text_file *f = &r->files[i];
-  names_of_file of = {c->other, i};
+  names_of_file of = {c->reader, c->other, i, lo, hi};
   const letters_names_equal equal = {are_equal, &of};
   for (const letters_piece *p = r->pieces + f->first; p < r->pieces + f->first + f->n; p++) {
     if (p->before.records < c->counted[i]) continue;
@@ -254,29 +278,22 @@ done:
 
 /* ---- the index */
 
-static bool all_good(const letters_reading *r) {
-  bool good = true;
-  for (int i = 0; i < r->n; i++) good = good && letters_pieces_good(&r->files[i]);
-  return good;
-}
-
-static tsl_err index_files(letters_reading *r, const letters_ask *asks,
+static tsl_err index_files(letters_text_file *files, const letters_ask *asks, int64_t size,
                            const letters_looker *looker, letters_index *x) {
   tsl_err err = TSL_OK;
   const int slots = tsl_parallel_slots();
-  checking c = {.files = r->files, .n = r->n, .x = x, .looker = looker};
-  TSL_TRY(tsl_alloc(slots, sizeof *r->buffers, "pieces of text", (void **)&r->buffers));
-  TSL_TRY(letters_pieces_open(r));
-  TSL_TRY(letters_pieces_count(r));
-  TSL_TRY(mark_files(r, x));
-  for (int k = 0; k < slots; k++) letters_buffer_clear(&r->buffers[k]);
-  TSL_FREE_ALL(r->pieces);
-  r->pieces = NULL;
-  if (all_good(r)) TSL_TRY(check_files(&c, asks));
+  checking c = {.files = files, .n = x->n, .x = x, .looker = looker};
+  letters_buffer *buffers = NULL;
+  bool good = true;
+  TSL_TRY(tsl_alloc(slots, sizeof *buffers, "pieces of text", (void **)&buffers));
+  err = mark_files(files, size, buffers, x);
+  for (int k = 0; k < slots; k++) letters_buffer_clear(&buffers[k]);
+  TSL_TRY(err);
+  for (int i = 0; i < x->n; i++) good = good && letters_pieces_good(&files[i]);
+  if (good) TSL_TRY(check_files(&c, asks));
 done:
   checking_clear(&c);
-  for (int k = 0; r->buffers != NULL && k < slots; k++) letters_buffer_clear(&r->buffers[k]);
-  TSL_FREE_ALL(r->buffers, r->pieces);
+  tsl_free(buffers);
   return err;
 }
 
@@ -284,19 +301,15 @@ tsl_err letters_index_make(const letters_ask *asks, int n, int64_t size,
                            const letters_looker *looker, int *failed, letters_index *x) {
   tsl_err err = TSL_OK;
   letters_text_file files[LETTERS_FILES] = {{.ask = NULL}};
-  letters_set none = {.n = 0};
-  letters_reading r = {.files = files, .n = n, .size = size, .set = &none};
   *x = (letters_index){.n = n};
   for (int i = n - 1; i >= 0; i--) {
     files[i].ask = &asks[i];
     letters_pieces_note(&files[i], letters_source_open(asks[i].path, &files[i].source));
-    x->packed = x->packed || files[i].source.packed;
   }
   *failed = n - 1;
-  if (!x->packed) err = index_files(&r, asks, looker, x);
+  err = index_files(files, asks, size, looker, x);
   for (int i = n - 1; i >= 0 && err == TSL_OK; i--)
-    if (!x->packed && !letters_pieces_good(&files[i]))
-      err = tsl_err_restore(&files[i].error), *failed = i;
+    if (!letters_pieces_good(&files[i])) err = tsl_err_restore(&files[i].error), *failed = i;
   for (int i = 0; i < n; i++) letters_source_clear(&files[i].source);
   if (err != TSL_OK) letters_index_clear(x);
   return err;
@@ -304,11 +317,17 @@ tsl_err letters_index_make(const letters_ask *asks, int n, int64_t size,
 
 void letters_index_files(const letters_index *x, const letters_ask *asks, letters_marked *files) {
   for (int i = 0; i < x->n; i++)
-    files[i] = (letters_marked){
-        .ask = asks[i], .format = x->format[i], .marks = x->marks[i], .n = x->pieces[i]};
+    files[i] = (letters_marked){.ask = asks[i],
+                                .format = x->format[i],
+                                .marks = x->marks[i],
+                                .n = x->pieces[i],
+                                .entries = x->entries[i]};
 }
 
 void letters_index_clear(letters_index *x) {
-  for (int i = 0; i < LETTERS_FILES; i++) tsl_free(x->marks[i]);
+  for (int i = 0; i < LETTERS_FILES; i++) {
+    tsl_free(x->marks[i]);
+    letters_entries_clear(&x->entries[i]);
+  }
   *x = (letters_index){.n = 0};
 }

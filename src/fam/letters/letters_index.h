@@ -4,7 +4,9 @@
  *
  * Memory is a mark of 48 bytes for each 128 KiB of text, 11 bytes a record for names while
  * they are compared, and a window. FASTQ with letters on several lines has no pieces that could be
- * told without reading it from its beginning: its text is in memory once.
+ * told without reading it from its beginning: its text is in memory once. Gzip is unpacked from its
+ * beginning by a thread a file, which counts its records on the way; then there are an entry and a
+ * mark for each 1 to 8 MiB of its text, or each 128 KiB where its members are short.
  */
 #pragma once
 
@@ -12,14 +14,14 @@
 
 /** Release with letters_index_clear. */
 typedef struct letters_index {
-  bool packed; /**< a file is gzip, which cannot be entered in the middle: nothing was read */
   int n;
   int64_t of[LETTERS_FILES];          /**< records of each file */
   int32_t format[LETTERS_FILES];      /**< letters_format */
   letters_mark *marks[LETTERS_FILES]; /**< [pieces + 1] */
   int64_t pieces[LETTERS_FILES];
-  int32_t highest; /**< of the codes */
-  int64_t longest; /**< letters of a record */
+  letters_entries entries[LETTERS_FILES]; /**< of gzip */
+  int32_t highest;                        /**< of the codes */
+  int64_t longest;                        /**< letters of a record */
   char about[LETTERS_FILES][512];
 } letters_index;
 

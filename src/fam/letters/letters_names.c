@@ -2,13 +2,16 @@
  * but an equal one is looked at. */
 #include "letters_names.h"
 
+#include "integers.h"
 #include "memory.h"
+#include "parallel.h"
 
 #include <string.h>
 
 enum {
   RECORD_BITS = 40, /* of a slot: record + 1, 0: free; above: the upper bits of the hash */
-  AHEAD = 16        /* slots that are on their way from memory */
+  AHEAD = 16,       /* slots that are on their way from memory */
+  GRAIN = 1 << 11
 };
 
 static const uint64_t record_mask = (UINT64_C(1) << RECORD_BITS) - 1;
@@ -45,20 +48,59 @@ static uint64_t slot_of(const letters_names *n, uint64_t hash) {
   return ((hash & UINT32_MAX) * n->n) >> 32;
 }
 
-/* *other: the record that has the name of record k, or -1; then k has a slot. */
-static tsl_err put(const letters_names *n, uint64_t hash, int64_t k,
-                   const letters_names_equal *equal, int64_t *other) {
+/* Names on their way into the table. */
+typedef struct putting {
+  const letters_names *names;
+  const uint64_t *hashes; /* of records first + k */
+  int64_t first;
+  uint8_t *late; /* [..] 1: one with such a hash was there before */
+} putting;
+
+static uint64_t next_slot(const letters_names *n, uint64_t at) {
+  return at + 1 < n->n ? at + 1 : 0;
+}
+
+/* tsl_parallel_body: records into free slots, in no order. */
+static tsl_err put_new(void *context, int slot, int64_t lo, int64_t hi) {
+  const putting *p = context;
+  const letters_names *n = p->names;
+  (void)slot;
+  for (int64_t k = lo; k < hi; k++) {
+    const uint64_t tag = p->hashes[k] & ~record_mask, mine = tag | (uint64_t)(p->first + k + 1);
+    if (k + AHEAD < hi) __builtin_prefetch(&n->slots[slot_of(n, p->hashes[k + AHEAD])], 1);
+    if (p->hashes[k] == 0) continue;
+    for (uint64_t at = slot_of(n, p->hashes[k]);; at = next_slot(n, at)) {
+      uint64_t there = __atomic_load_n(&n->slots[at], __ATOMIC_RELAXED);
+      if (there == 0 && __atomic_compare_exchange_n(&n->slots[at], &there, mine, false,
+                                                    __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+        break;
+      p->late[k] = (there & ~record_mask) == tag;
+      if (p->late[k]) break;
+    }
+  }
+  return TSL_OK;
+}
+
+/* Record k, which is late; the slot of a name has the first record of those that had their turn.
+ * @param[in,out] same  its pair, where its later record is before that of what is there */
+static tsl_err put_late(const putting *p, int64_t k, const letters_names_equal *equal,
+                        int64_t same[2]) {
   tsl_err err = TSL_OK;
-  const uint64_t tag = hash & ~record_mask;
+  const letters_names *n = p->names;
+  const uint64_t hash = p->hashes[k - p->first], tag = hash & ~record_mask;
   uint64_t at = slot_of(n, hash);
-  bool same = false;
-  for (; n->slots[at] != 0; at = at + 1 < n->n ? at + 1 : 0) {
-    *other = (int64_t)(n->slots[at] & record_mask) - 1;
-    if ((n->slots[at] & ~record_mask) == tag) TSL_TRY(equal->are(equal->context, *other, k, &same));
-    if (same) goto done;
+  bool is = false;
+  for (; n->slots[at] != 0; at = next_slot(n, at)) {
+    const int64_t other = (int64_t)(n->slots[at] & record_mask) - 1;
+    if ((n->slots[at] & ~record_mask) != tag) continue;
+    TSL_TRY(equal->are(equal->context, other, k, &is));
+    if (!is) continue;
+    if (same[0] < 0 || tsl_max(other, k) < same[1])
+      same[0] = tsl_min(other, k), same[1] = tsl_max(other, k);
+    if (other < k) goto done;
+    break;
   }
   n->slots[at] = tag | (uint64_t)(k + 1);
-  *other = -1;
 done:
   return err;
 }
@@ -66,14 +108,17 @@ done:
 tsl_err letters_names_put(letters_names *names, const uint64_t *hashes, int64_t first, int64_t end,
                           const letters_names_equal *equal, int64_t same[2]) {
   tsl_err err = TSL_OK;
+  putting p = {.names = names, .hashes = hashes, .first = first};
+  const int64_t n = end - first;
   same[0] = same[1] = -1;
-  for (int64_t k = first; k < end && same[0] < 0; k++) {
-    const uint64_t *hash = &hashes[k - first];
-    if (k + AHEAD < end) __builtin_prefetch(&names->slots[slot_of(names, hash[AHEAD])], 1);
-    if (*hash == 0) continue;
-    TSL_TRY(put(names, *hash, k, equal, &same[0]));
-    same[1] = k;
+  TSL_TRY(tsl_alloc(n, 1, "table of names", (void **)&p.late));
+  TSL_TRY(tsl_parallel(n, GRAIN, put_new, &p));
+  for (const uint8_t *at = p.late; (at = memchr(at, 1, (size_t)(p.late + n - at))) != NULL; at++) {
+    const int64_t k = first + (at - p.late);
+    if (same[0] >= 0 && k > same[1]) break;
+    TSL_TRY(put_late(&p, k, equal, same));
   }
 done:
+  tsl_free(p.late);
   return err;
 }

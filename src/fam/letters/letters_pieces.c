@@ -120,26 +120,29 @@ done:
   return err;
 }
 
-static tsl_err count(letters_scan s, letters_totals *t) {
+tsl_err letters_pieces_count_to(letters_scan *s, const char *stop, letters_totals *t,
+                                const char **border) {
   tsl_err err = TSL_OK;
   letters_part part = LETTERS_LINE;
-  letters_scan last = s;
+  letters_scan last = *s;
   int64_t letters = 0;
-  const int64_t lines = s.number;
-  while (part != LETTERS_END) {
-    TSL_TRY(letters_scan_next(&s, &part));
+  const int64_t lines = s->number;
+  *border = NULL;
+  while (part != LETTERS_END && *border == NULL) {
+    TSL_TRY(letters_scan_next(s, &part));
     if (part == LETTERS_LINE) {
-      letters += s.letters;
-      if (letters > 0 && s.header == NULL)
+      letters += s->letters;
+      if (letters > 0 && s->header == NULL)
         TSL_FAIL(TSL_ERR_INPUT,
-                 "%s:%lld: letters before the first header, a line that begins with '>'", s.path,
-                 (long long)s.number);
+                 "%s:%lld: letters before the first header, a line that begins with '>'", s->path,
+                 (long long)s->number);
       continue;
     }
     TSL_TRY(end_record(&last, letters, t));
-    last = s, letters = 0;
+    last = *s, letters = 0;
+    if (part == LETTERS_HEADER && s->header >= stop) *border = s->header;
   }
-  t->lines = s.number - lines;
+  t->lines = s->number - lines - (*border != NULL);
 done:
   return err;
 }
@@ -147,9 +150,10 @@ done:
 static tsl_err count_piece(const letters_reading *r, letters_piece *p, int slot) {
   tsl_err err = TSL_OK;
   letters_scan s;
+  const char *border = NULL;
   p->has = (letters_totals){.records = 0};
   TSL_TRY(letters_pieces_scan(r, p, slot, &s));
-  TSL_TRY(count(s, &p->has));
+  TSL_TRY(letters_pieces_count_to(&s, s.end, &p->has, &border));
 done:
   return err;
 }
@@ -182,6 +186,14 @@ void letters_totals_add(letters_totals *sum, const letters_totals *t) {
   sum->lines += t->lines;
 }
 
+tsl_err letters_pieces_some(const letters_text_file *f) {
+  tsl_err err = TSL_OK;
+  if (f->has.records == 0)
+    TSL_FAIL(TSL_ERR_INPUT, "%s: no records: no line begins with '>'", f->source.path);
+done:
+  return err;
+}
+
 /* What comes before each piece. Where one fails, it is wrong, or the header behind it is none: then
  * it is the last one, and has the rest of the file. A piece of FASTQ that does not fail ends with a
  * whole record, so that the next one begins with a header. */
@@ -198,8 +210,7 @@ static tsl_err sum_pieces(const letters_reading *r, letters_text_file *f) {
     }
     letters_totals_add(&f->has, &p->has);
   }
-  if (f->has.records == 0)
-    TSL_FAIL(TSL_ERR_INPUT, "%s: no records: no line begins with '>'", f->source.path);
+  TSL_TRY(letters_pieces_some(f));
 done:
   return err;
 }

@@ -66,6 +66,14 @@ tsl_err letters_pieces_open(letters_reading *r);
  *  files. Pieces are whole records then, and no other text of FASTQ follows. */
 tsl_err letters_pieces_count(letters_reading *r);
 
+/** Count records from a scan's place on. @param[in] stop  up to the first header here or behind
+ *  @param[out] border  that header; NULL: all was counted */
+tsl_err letters_pieces_count_to(letters_scan *s, const char *stop, letters_totals *t,
+                                const char **border);
+
+/** Has it a record? @return TSL_ERR_INPUT: none */
+tsl_err letters_pieces_some(const letters_text_file *f);
+
 /** How it was read, one line for people: file, format, alphabet, sizes.
  *  @param[in] others  letters_others of all */
 void letters_pieces_describe(const letters_text_file *f, int64_t others, char *about, size_t size);

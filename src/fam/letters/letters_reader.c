@@ -36,6 +36,9 @@ tsl_err letters_reader_open(const letters_marked *files, int n, int slots, lette
     w->marked[i] = files[i];
     f->ask = &w->marked[i].ask;
     TSL_TRY(letters_source_open(f->ask->path, &f->source));
+    if (f->source.packed != (files[i].entries.n > 0))
+      TSL_FAIL(TSL_ERR_IO, "'%s' has changed since it was checked", f->ask->path);
+    if (f->source.packed) letters_source_enter(&f->source, &w->marked[i].entries);
     f->source.format = files[i].format;
     letters_fill_codes(f);
   }
@@ -168,7 +171,8 @@ void letters_reader_ahead(const letters_reader *w, const int64_t *lo, const int6
     const letters_marked *m = &w->marked[i];
     int64_t first, end;
     find(m, lo[i], hi[i], &first, &end);
-    const int64_t from = m->marks[first].at, to = m->marks[end].at;
+    const int64_t from = letters_source_place(&w->files[i].source, m->marks[first].at);
+    const int64_t to = letters_source_place(&w->files[i].source, m->marks[end].at);
     if (from == to) continue; /* which would be all */
     (void)posix_fadvise(fileno(w->files[i].source.file), (off_t)from, (off_t)(to - from),
                         POSIX_FADV_WILLNEED); /* advice alone */

@@ -2,13 +2,13 @@
  * @file letters_reader.h
  * Some records of large files at a time: of each file those from one number to another.
  *
- * Files are plain text, and it is known where in them pieces begin (letters_index.h), so that any
- * rank reads what it needs, and no more than a piece before and behind it. Memory: that text, and
- * of each slot a piece.
+ * It is known where in their text pieces begin, and where gzip may be entered (letters_index.h), so
+ * that any rank reads what it needs, and no more than a piece before and behind it. Memory: that
+ * text, and of each slot a piece.
  */
 #pragma once
 
-#include "error.h"
+#include "letters_gzip.h"
 #include "letters_records.h"
 
 TSL_C_BEGIN
@@ -25,6 +25,7 @@ typedef struct letters_marked {
   int32_t format;
   const letters_mark *marks; /**< [n + 1], the last one: the end */
   int64_t n;
+  letters_entries entries; /**< of gzip, at the first piece and before others */
 } letters_marked;
 
 typedef struct letters_reader letters_reader;

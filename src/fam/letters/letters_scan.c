@@ -1,6 +1,8 @@
 /* FASTA, FASTQ and plain letters line by line. */
 #include "letters_scan.h"
 
+#include "fn.h"
+
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
@@ -65,31 +67,40 @@ static int is_graph(unsigned char c) {
   return (unsigned char)(c - '!') <= '~' - '!';
 }
 
-/* Counted in bytes, of which a vector has many: they cannot overflow in BLOCK. */
-static int64_t count_letters(const letters_scan *s) {
-  enum { BLOCK = 192 };
-  int64_t blanks = 0;
-  for (int64_t k = 0; k < s->length; k += BLOCK) {
-    const char *bytes = s->line + k;
-    const int64_t n = s->length - k < BLOCK ? s->length - k : BLOCK;
-    uint8_t some = 0;
-    for (int64_t b = 0; b < n; b++) some += (uint8_t)is_blank((unsigned char)bytes[b]);
-    blanks += some;
+/* Are all bytes of a line visible characters, none of them blank? Most lines are, and 64 bytes are
+ * looked at together, in a form that is compiled to vectors. */
+TSL_LEVELS static bool all_graph(const char *line, int64_t length) {
+  enum { BLOCK = 64 };
+  uint8_t odd[BLOCK] = {0}, any = 0;
+  char few[BLOCK];
+  const char *last = few;
+  for (int64_t k = 0; k < length - BLOCK; k += BLOCK)
+    for (int b = 0; b < BLOCK; b++) odd[b] |= (uint8_t)!is_graph((unsigned char)line[k + b]);
+  if (length >= BLOCK) {
+    last = line + length - BLOCK; /* some of them once more */
+  } else {
+    memset(few, '!', BLOCK);
+    memcpy(few, line, (size_t)length);
   }
+  for (int b = 0; b < BLOCK; b++) odd[b] |= (uint8_t)!is_graph((unsigned char)last[b]);
+  for (int b = 0; b < BLOCK; b++) any |= odd[b];
+  return any == 0;
+}
+
+static int64_t count_letters(const letters_scan *s) {
+  int64_t blanks = 0;
+  if (all_graph(s->line, s->length)) return s->length;
+  for (int64_t k = 0; k < s->length; k++) blanks += is_blank((unsigned char)s->line[k]);
   return s->length - blanks;
 }
 
 /* First byte of a line of quality that cannot be; -1 none. */
 static int64_t find_odd(const letters_scan *s) {
-  uint8_t odd = 0;
   int64_t k = 0;
-  for (int64_t c = 0; c < s->length; c++) {
-    const unsigned char x = (unsigned char)s->line[c];
-    odd |= (uint8_t) !(is_graph(x) | is_blank(x));
-  }
-  if (odd == 0) return -1;
-  while (is_graph((unsigned char)s->line[k]) || is_blank((unsigned char)s->line[k])) k++;
-  return k;
+  while (k < s->length &&
+         (is_graph((unsigned char)s->line[k]) || is_blank((unsigned char)s->line[k])))
+    k++;
+  return k < s->length ? k : -1;
 }
 
 /* ---- names */
@@ -140,11 +151,12 @@ static letters_part next_fasta(letters_scan *s) {
 static tsl_err take_quality(letters_scan *s) {
   tsl_err err = TSL_OK;
   char said[LETTERS_PLACE];
-  const int64_t before = s->had, odd = find_odd(s);
+  const bool plain = all_graph(s->line, s->length);
+  const int64_t before = s->had, odd = plain ? -1 : find_odd(s);
   if (odd >= 0)
     TSL_FAIL(TSL_ERR_INPUT, "%s: byte %d at column %lld of its quality is none of '!' to '~'",
              letters_scan_place(s, said), (unsigned char)s->line[odd], (long long)odd + 1);
-  s->had += count_letters(s);
+  s->had += plain ? s->length : count_letters(s);
   if (s->had <= s->wanted) goto done;
   if (before > 0 && before < s->wanted && first_of(s) == '@')
     TSL_FAIL(TSL_ERR_INPUT,

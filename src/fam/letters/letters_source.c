@@ -7,25 +7,23 @@
 #include "memory.h"
 #include "table_read.h"
 
-#include <errno.h>
 #include <string.h>
-#include <unistd.h>
 
-enum { WINDOW = 1 << 14 /* bytes that are looked at first */ };
+enum { WINDOW = 1 << 12 /* bytes that are looked at first */ };
 
 /* ---- bytes */
 
-/* Bytes [lo, hi) of the file as it is. */
-static tsl_err read_file(const letters_source *s, int64_t lo, int64_t hi, char *to) {
+/* Bytes [lo, hi) of what is packed. */
+static tsl_err inflate(const letters_source *s, int64_t lo, int64_t hi, letters_buffer *buffer) {
   tsl_err err = TSL_OK;
-  while (lo < hi) {
-    const ssize_t got = pread(fileno(s->file), to, (size_t)(hi - lo), (off_t)lo);
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0)
-      TSL_FAIL(TSL_ERR_IO, "cannot read '%s': %s", s->path,
-               got < 0 ? strerror(errno) : "shrinking");
-    lo += got, to += got;
-  }
+  const letters_packed packed = letters_source_packed(s);
+  int64_t got;
+  if (buffer->inflater != NULL && !letters_inflater_is_of(buffer->inflater, s->file))
+    letters_inflater_close(&buffer->inflater);
+  if (buffer->inflater == NULL) TSL_TRY(letters_inflater_open(&packed, &buffer->inflater));
+  TSL_TRY(letters_inflater_go(buffer->inflater, s->entries, lo));
+  TSL_TRY(letters_inflater_read(buffer->inflater, buffer->bytes, hi - lo, &got));
+  if (got < hi - lo) TSL_FAIL(TSL_ERR_IO, "'%s' has changed while it was read", s->path);
 done:
   return err;
 }
@@ -36,13 +34,17 @@ tsl_err letters_source_take(const letters_source *s, int64_t lo, int64_t hi, let
   if (s->file == NULL) return *bytes = s->bytes + lo, TSL_OK;
   if (hi - lo > buffer->room) TSL_TRY(table_check_memory(hi - lo, s->path));
   TSL_TRY(tsl_grow((void **)&buffer->bytes, 0, hi - lo, &buffer->room, 1, s->path));
-  TSL_TRY(read_file(s, lo, hi, buffer->bytes));
+  if (s->entries != NULL)
+    TSL_TRY(inflate(s, lo, hi, buffer));
+  else
+    TSL_TRY(letters_file_read(s->file, s->path, lo, hi, buffer->bytes));
   *bytes = buffer->bytes;
 done:
   return err;
 }
 
 void letters_buffer_clear(letters_buffer *buffer) {
+  letters_inflater_close(&buffer->inflater);
   tsl_free(buffer->bytes);
   *buffer = (letters_buffer){.bytes = NULL};
 }
@@ -54,8 +56,9 @@ tsl_err letters_source_open(const char *path, letters_source *out) {
   char first[2] = "";
   *out = (letters_source){.path = path};
   TSL_TRY(table_file_open(path, &out->file, &out->n));
-  TSL_TRY(read_file(out, 0, tsl_min(out->n, 2), first));
+  TSL_TRY(letters_file_read(out->file, path, 0, tsl_min(out->n, 2), first));
   out->packed = letters_is_packed(first, tsl_min(out->n, 2));
+  out->n_file = out->n;
 done:
   if (err != TSL_OK) letters_source_clear(out);
   return err;
@@ -64,6 +67,19 @@ done:
 letters_source letters_source_of(const char *path, const char *bytes, int64_t n) {
   return (letters_source){
       .path = path, .bytes = bytes, .n = n, .packed = letters_is_packed(bytes, n)};
+}
+
+letters_packed letters_source_packed(const letters_source *s) {
+  return (letters_packed){.path = s->path, .file = s->file, .n = s->n_file};
+}
+
+void letters_source_enter(letters_source *s, const letters_entries *entries) {
+  s->entries = entries, s->n = entries->list[entries->n].text;
+}
+
+int64_t letters_source_place(const letters_source *s, int64_t text) {
+  if (s->entries == NULL) return text;
+  return s->entries->list[letters_entries_find(s->entries, text)].at;
 }
 
 tsl_err letters_source_unpack(letters_source *s) {
@@ -88,24 +104,31 @@ void letters_source_clear(letters_source *s) {
 
 /* ---- formats */
 
-tsl_err letters_source_look(letters_source *s, letters_buffer *buffer) {
+tsl_err letters_source_judge(const char *path, const char *bytes, int64_t n, int32_t *format) {
   tsl_err err = TSL_OK;
   char shown[48];
-  const char *bytes = NULL, *first = NULL;
-  int64_t n = 0;
-  do {
-    n = tsl_min(n > 0 ? 4 * n : WINDOW, s->n);
-    TSL_TRY(letters_source_take(s, 0, n, buffer, &bytes));
-    first = letters_first(bytes, n);
-  } while (first == bytes + n && n < s->n);
+  const char *const first = letters_first(bytes, n);
   if (first == bytes + n)
-    TSL_FAIL(TSL_ERR_INPUT, "%s: no records: %s", s->path,
+    TSL_FAIL(TSL_ERR_INPUT, "%s: no records: %s", path,
              n == 0 ? "the file is empty" : "the file has nothing but blanks");
   if (*first != '>' && *first != ';' && *first != '@')
     TSL_FAIL(TSL_ERR_INPUT,
              "%s: neither FASTA nor FASTQ: it begins with '%s', neither with '>' nor with '@'",
-             s->path, table_shown(first, first + 1, shown));
-  s->format = *first == '@' ? LETTERS_FASTQ : LETTERS_FASTA;
+             path, table_shown(first, first + 1, shown));
+  *format = *first == '@' ? LETTERS_FASTQ : LETTERS_FASTA;
+done:
+  return err;
+}
+
+tsl_err letters_source_look(letters_source *s, letters_buffer *buffer) {
+  tsl_err err = TSL_OK;
+  const char *bytes = NULL;
+  int64_t n = 0;
+  do {
+    n = tsl_min(n > 0 ? 4 * n : WINDOW, s->n);
+    TSL_TRY(letters_source_take(s, 0, n, buffer, &bytes));
+  } while (letters_first(bytes, n) == bytes + n && n < s->n);
+  TSL_TRY(letters_source_judge(s->path, bytes, n, &s->format));
 done:
   return err;
 }

@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "error.h"
+#include "letters_gzip.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -17,15 +17,18 @@ typedef struct letters_source {
   FILE *file;        /**< NULL: all is in memory */
   const char *bytes; /**< [n] where it is in memory, borrowed or `text` */
   char *text;        /**< from tsl_alloc: unpacked; or NULL */
-  int64_t n;         /**< bytes of the text; before letters_source_unpack of the file */
-  bool packed;       /**< it is gzip */
-  int32_t format;    /**< LETTERS_FASTA or LETTERS_FASTQ, from letters_source_look */
+  int64_t n;         /**< bytes of the text; before letters_source_unpack or _enter of the file */
+  int64_t n_file;    /**< bytes of the file */
+  bool packed;       /**< it is gzip, */
+  const letters_entries *entries; /**< which is unpacked piece by piece, borrowed; or NULL */
+  int32_t format;                 /**< LETTERS_FASTA or LETTERS_FASTQ, from letters_source_look */
 } letters_source;
 
 /** Memory of a thread for pieces that are not in memory. */
 typedef struct letters_buffer {
   char *bytes;
   int64_t room;
+  letters_inflater *inflater; /**< of the file that was read last; or NULL */
 } letters_buffer;
 
 /** Open a regular file. One thread at a time. @return TSL_ERR_INPUT or _IO */
@@ -36,6 +39,19 @@ letters_source letters_source_of(const char *path, const char *bytes, int64_t n)
 
 /** Unpack gzip, all of it; nothing where it is none. @return as letters_unpack; _IO */
 tsl_err letters_source_unpack(letters_source *s);
+
+/** Pieces of gzip are unpacked when they are taken. @param[in] entries  borrowed */
+void letters_source_enter(letters_source *s, const letters_entries *entries);
+
+/** Where in the file one reads for byte `text` of the text. */
+int64_t letters_source_place(const letters_source *s, int64_t text);
+
+/** What is packed in an open file. */
+letters_packed letters_source_packed(const letters_source *s);
+
+/** The format by the beginning of the text, which has more than blanks or is all. @return as
+ *  letters_source_look */
+tsl_err letters_source_judge(const char *path, const char *bytes, int64_t n, int32_t *format);
 
 /** Find the format. @return TSL_ERR_INPUT: nothing but blanks, or neither FASTA nor FASTQ */
 tsl_err letters_source_look(letters_source *s, letters_buffer *buffer);

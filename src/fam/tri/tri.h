@@ -145,6 +145,7 @@ typedef struct tri_params {
   int32_t streamed; /**< PAIRED: 1: sequences are read by whoever computes them, tri_records.h */
   int32_t records_format[2], records_alphabet[2]; /**< then: of the other set's file, the rows' */
   int64_t records_pieces[2];                      /**< likewise: pieces in TRI_MARKS */
+  int64_t records_entries[2];                     /**< likewise: in TRI_ENTRIES; plain text: 0 */
 
   int64_t frames;        /**< > 0: of a trajectory, n atoms each; fields and units: tri_frames.h */
   int32_t frames_format; /**< trajectory_format */
@@ -179,24 +180,24 @@ static inline bool tri_is_similarity(const tri_params *p) {
  *                   then of a second one [bins_2 + 1]; bins are [edge, next edge)
  *   TRI_WEIGHTS IN  i32 [n_pad] or [0]  HISTOGRAM: weights in units, padding 0
  *   TRI_LETTERS, TRI_STARTS, TRI_SCORES  sequences of letters in place of points, tri_letters.h
- *   TRI_FILES, TRI_MARKS  where sequences are in files, tri_records.h
+ *   TRI_FILES to TRI_HISTORIES  where sequences are in files, tri_records.h
  *   TRI_WORDS   rows of bits in place of points, tri_bits.h
  * Output fields by output:
- *   condensed  13 "distances" GATHER stream [n(n-1)/2], two sets [rows][columns], params.type
- *   square     13 "distances" GATHER stream [n][n] params.type, diagonal 0 (overlap: -2 r_i)
- *   threshold  13 "pairs" LIST i64 [.][2] (i < j), 14 "values" LIST [.] params.type
- *   topk       13 "neighbours" GATHER stream i64 [rows][k], 14 "values" GATHER stream [rows][k]
- *   histogram  13 "counts" SUM u64 [slots][bins][bins_2], one histogram after another; weighted:
- *              14 "sums" SUM u64 [the same][TRI_LIMBS], 32 bits each, lowest first, of the products
+ *   condensed  15 "distances" GATHER stream [n(n-1)/2], two sets [rows][columns], params.type
+ *   square     15 "distances" GATHER stream [n][n] params.type, diagonal 0 (overlap: -2 r_i)
+ *   threshold  15 "pairs" LIST i64 [.][2] (i < j), 16 "values" LIST [.] params.type
+ *   topk       15 "neighbours" GATHER stream i64 [rows][k], 16 "values" GATHER stream [rows][k]
+ *   histogram  15 "counts" SUM u64 [slots][bins][bins_2], one histogram after another; weighted:
+ *              16 "sums" SUM u64 [the same][TRI_LIMBS], 32 bits each, lowest first, of the products
  *              of weights and their biases; the family adds "edges" and others (tri_histogram.c)
- *   sum        13 "sums" GATHER f64 [n][vectors, at least 1]; with params.gradient, which the deck
- *              calls output forces: 13 "forces" GATHER f64 [n][d], 14 "potential" GATHER f64 [n]
- *   forces     13 "accelerations" GATHER f64 [n][d_read], 14 "potential" GATHER f64 [n]
- *   degree     13 "degree" GATHER i64 [n]
- *   minimum, maximum  13 "neighbours" GATHER i64 [n], 14 "values" GATHER [n] params.type; n=1: [0]
- *   csr        13 "indices" LIST i32 [.], 14 "values" LIST [.] params.type, 15 "lengths" GATHER i32
+ *   sum        15 "sums" GATHER f64 [n][vectors, at least 1]; with params.gradient, which the deck
+ *              calls output forces: 15 "forces" GATHER f64 [n][d], 16 "potential" GATHER f64 [n]
+ *   forces     15 "accelerations" GATHER f64 [n][d_read], 16 "potential" GATHER f64 [n]
+ *   degree     15 "degree" GATHER i64 [n]
+ *   minimum, maximum  15 "neighbours" GATHER i64 [n], 16 "values" GATHER [n] params.type; n=1: [0]
+ *   csr        15 "indices" LIST i32 [.], 16 "values" LIST [.] params.type, 17 "lengths" GATHER i32
  *              [n], hidden; the family adds "indptr"
- *   paired     13 "values" GATHER stream [rows] params.type
+ *   paired     15 "values" GATHER stream [rows] params.type
  *   components, dbscan, linkage: tri_graph.h
  */
 enum {
@@ -212,6 +213,8 @@ enum {
   TRI_SCORES,
   TRI_FILES,
   TRI_MARKS,
+  TRI_ENTRIES,
+  TRI_HISTORIES,
   TRI_WORDS,
   TRI_OUT,
   TRI_OUT_2,

@@ -51,8 +51,9 @@ tsl_err tri_letters_load(const tsl_deck *deck, const tri_deck *s, tri_points *po
     TSL_TRY(tsl_deck_path(deck, sections[i]->input.points.file, &paths[i]));
     asks[i] = (letters_ask){.path = paths[i], .alphabet = sections[i]->input.alphabet};
   }
-  if (s->output == TRI_PAIRED && n == 2) err = tri_streamed_load(deck, s, asks, &failed, points);
-  if (err == TSL_OK && points->streamed == NULL)
+  if (s->output == TRI_PAIRED && n == 2)
+    err = tri_streamed_load(deck, s, asks, &failed, points);
+  else
     err = letters_read(asks, n, &failed, &points->letters);
   if (failed >= 0)
     err = tsl_deck_blame(deck, points_key(tri_section(sections[failed]), "input.file", key), err);

@@ -255,19 +255,6 @@ static const char *unit_of_values(const tri_deck *s, const tri_points *points) {
   return s->function.unit != NULL ? s->function.unit : "1";
 }
 
-/** PAIRED sequences: who holds them. */
-static void note_records(const tri_params *p, const tri_points *points, char *text, size_t size) {
-  const double mebibyte = 1 << 20;
-  const letters_set *set = &points->letters;
-  text[0] = '\0';
-  if (p->output != TRI_PAIRED) return;
-  if (points->streamed != NULL)
-    (void)snprintf(text, size, "records: read by the ranks that compute them\n");
-  else
-    (void)snprintf(text, size, "records: %.1f MiB, held by each rank, as gzip cannot be entered\n",
-                   (double)(set->starts[set->n] + 8 * set->n) / mebibyte);
-}
-
 /** Keep for tri_describe how the points came about. */
 static void note_points(const tri_deck *s, const tri_points *points, const tri_rounding *rounding,
                         bool older, tsl_problem *problem) {
@@ -278,7 +265,7 @@ static void note_points(const tri_deck *s, const tri_points *points, const tri_r
   tri_rounding_describe(p, points->unit, rounding, cost, sizeof cost);
   tri_own *own = problem->own;
   if (tri_of_letters(p)) {
-    note_records(p, points, moved, sizeof moved);
+    if (points->streamed != NULL) tri_streamed_describe(points->streamed, moved, sizeof moved);
     (void)snprintf(own->text, TRI_TEXT, "sequences: %.1400s\n%s", points->from, moved);
     return;
   }

@@ -8,6 +8,16 @@ static const letters_mark *marks_of(const tsl_problem *problem, int file) {
   return marks + (file > 0 ? tri_params_of(problem)->records_pieces[0] + 1 : 0);
 }
 
+/** Of a file that is gzip; else none. */
+static letters_entries entries_of(const tsl_problem *problem, int file) {
+  const tri_params *p = tri_params_of(problem);
+  letters_entry *list = problem->fields[TRI_ENTRIES].data;
+  uint8_t *histories = problem->fields[TRI_HISTORIES].data;
+  const int64_t *n = p->records_entries;
+  if (file > 0 && n[0] > 0) histories += list[n[0]].history, list += n[0] + 1;
+  return (letters_entries){.list = list, .n = n[file], .histories = histories};
+}
+
 tsl_err tri_records_open(const tsl_problem *problem, int slots, letters_reader **reader) {
   const tri_params *p = tri_params_of(problem);
   const char *path = problem->fields[TRI_FILES].data;
@@ -16,7 +26,8 @@ tsl_err tri_records_open(const tsl_problem *problem, int slots, letters_reader *
     files[i] = (letters_marked){.ask = {.path = path, .alphabet = p->records_alphabet[i]},
                                 .format = p->records_format[i],
                                 .marks = marks_of(problem, i),
-                                .n = p->records_pieces[i]};
+                                .n = p->records_pieces[i],
+                                .entries = entries_of(problem, i)};
     path += strlen(path) + 1;
   }
   return letters_reader_open(files, LETTERS_FILES, slots, reader);

@@ -1,13 +1,15 @@
 /**
  * @file tri_records.h
- * PAIRED of sequences in plain files (params.streamed): records are read by whoever computes them.
+ * PAIRED of sequences (params.streamed): records are read by whoever computes them.
  *
  * The root finds where records are (letters_index.h) and shares that; a rank reads those of a unit
  * from the files, which all ranks must see. A unit is then a problem of its own: its columns have
- * places from 0 on, its rows from `first` on. Files that are gzip are read whole (tri_letters.h).
+ * places from 0 on, its rows from `first` on.
  * Fields, [0] where records are not streamed:
  *   TRI_FILES  IN  u8 [.]   path of the other set's file, then of the rows', each zero-ended
  *   TRI_MARKS  IN  i64 [.][6]  letters_mark: pieces of the one and their end, then of the other
+ *   TRI_ENTRIES  IN  i64 [.][5]  letters_entry, likewise, of files that are gzip
+ *   TRI_HISTORIES  IN  u8 [.]  text before them, packed, of the one, then of the other
  */
 #pragma once
 

@@ -150,7 +150,6 @@ tsl_err tri_streamed_load(const tsl_deck *deck, const tri_deck *s, const letters
   TSL_TRY(set_rules(&l));
   TSL_TRY(
       letters_index_make(t->asks, LETTERS_FILES, LETTERS_INDEX_PIECE, &looker, failed, &t->index));
-  if (t->index.packed) goto done;
   const int64_t rows = tsl_min(t->index.of[0], t->index.of[1]);
   for (int64_t c = 0; c < tsl_divide_up(rows, tri_paired_chunk(rows)); c++)
     t->work[c + 1] += t->work[c];
@@ -162,6 +161,22 @@ done:
   letters_names_clear(&l.names);
   tsl_free(l.matrix);
   return err;
+}
+
+void tri_streamed_describe(const tri_streamed *t, char *text, size_t size) {
+  int64_t n = 0, bytes = 0;
+  char said[24];
+  for (int i = 0; i < LETTERS_FILES; i++) {
+    const letters_entries *e = &t->index.entries[i];
+    if (e->n == 0) continue;
+    n += e->n;
+    bytes += e->list[e->n].history + e->n * (int64_t)sizeof *e->list;
+  }
+  int at = snprintf(text, size, "records: read by the ranks that compute them");
+  if (n > 0)
+    at += snprintf(text + at, size - (size_t)at, "; entries to gzip: %lld, %s", (long long)n,
+                   tsl_bytes_text((double)bytes, said));
+  (void)snprintf(text + at, size - (size_t)at, "\n");
 }
 
 tsl_err tri_streamed_known(const tri_streamed *t) {
@@ -182,6 +197,33 @@ void tri_streamed_clear(tri_streamed **streamed) {
 
 /* ---- fields */
 
+/** TRI_ENTRIES and TRI_HISTORIES: those of one file behind those of the other, histories of each
+ *  from its own beginning on. */
+static tsl_err add_entries(const letters_index *x, tsl_problem *problem) {
+  tsl_err err = TSL_OK;
+  tsl_field *entries = NULL, *histories = NULL;
+  int64_t n = 0, bytes = 0;
+  for (int i = 0; i < LETTERS_FILES && x != NULL; i++)
+    if (x->entries[i].n > 0)
+      n += x->entries[i].n + 1, bytes += x->entries[i].list[x->entries[i].n].history;
+  TSL_TRY(tsl_problem_add_hidden(problem, "entries", "Where gzip may be entered.", TSL_I64, n,
+                                 sizeof(letters_entry) / sizeof(int64_t), &entries));
+  TSL_TRY(tsl_problem_add_hidden(problem, "histories", "Text before it, packed.", TSL_U8, bytes, 1,
+                                 &histories));
+  problem->fields[TRI_ENTRIES].device = histories->device = 1; /* letters count */
+  n = bytes = 0;
+  for (int i = 0; i < LETTERS_FILES && x != NULL; i++) {
+    const letters_entries *e = &x->entries[i];
+    if (e->n == 0) continue;
+    const int64_t own = e->list[e->n].history;
+    memcpy((letters_entry *)entries->data + n, e->list, (size_t)(e->n + 1) * sizeof *e->list);
+    if (own > 0) memcpy((uint8_t *)histories->data + bytes, e->histories, (size_t)own);
+    n += e->n + 1, bytes += own;
+  }
+done:
+  return err;
+}
+
 tsl_err tri_streamed_add(tsl_problem *problem) {
   tsl_err err = TSL_OK;
   tri_own *own = problem->own;
@@ -194,11 +236,13 @@ tsl_err tri_streamed_add(tsl_problem *problem) {
     p->records_format[i] = t->index.format[i];
     p->records_alphabet[i] = t->asks[i].alphabet;
     p->records_pieces[i] = t->index.pieces[i];
+    p->records_entries[i] = t->index.entries[i].n;
   }
   TSL_TRY(tsl_problem_add_hidden(problem, "files", "Where records are.", TSL_U8, paths, 1, &files));
   files->device = 1; /* letters count, not where they are */
   TSL_TRY(tsl_problem_add_hidden(problem, "pieces", "Where records are.", TSL_I64, marks,
                                  sizeof(letters_mark) / sizeof(int64_t), &pieces));
+  TSL_TRY(add_entries(t != NULL ? &t->index : NULL, problem));
   if (t == NULL) goto done;
   memcpy(files->data, t->paths[0], strlen(t->paths[0]) + 1);
   memcpy((char *)files->data + strlen(t->paths[0]) + 1, t->paths[1], strlen(t->paths[1]) + 1);

@@ -26,16 +26,18 @@ typedef struct tri_streamed {
  * Look at all records of two files.
  * @param[in]  asks  of the other set, then of the rows
  * @param[out] failed  as of letters_read; -1: an error is of another key, and has its place
- * @param[out] points  streamed, and of letters all but codes and names; streamed is NULL where a
- *                     file is gzip, of which nothing was read
+ * @param[out] points  streamed, and of letters all but codes and names
  */
 tsl_err tri_streamed_load(const tsl_deck *deck, const tri_deck *s, const letters_ask *asks,
                           int *failed, tri_points *points);
 
+/** Who reads the records, and what is kept of gzip for that: a line, for people. */
+void tri_streamed_describe(const tri_streamed *streamed, char *text, size_t size);
+
 /** Are all letters known to the matrix? */
 tsl_err tri_streamed_known(const tri_streamed *streamed);
 
-/** Fields TRI_FILES and TRI_MARKS, and what params and own have of them; empty without. */
+/** Fields TRI_FILES to TRI_HISTORIES, and what params and own have of them; empty without. */
 tsl_err tri_streamed_add(tsl_problem *problem);
 
 void tri_streamed_clear(tri_streamed **streamed);
