@@ -46,7 +46,7 @@ enum { NUMBERS, VALUES };
 template <class R> static tri_fold<R> fold_of(const tri_gpu *w, int64_t a) {
   tri_fold<R> o = {};
   const bool graph = tri_is_graph(&w->p);
-  o.first = (int)a;
+  o.first = (int)(w->p.near ? a : w->p.first + a);
   o.cut = (R)w->p.threshold;
   o.kind = TRI_FOLD_DEGREE;
   if (w->p.output == TRI_MAXIMUM) o.kind = TRI_FOLD_FARTHEST, o.cut = (R)HUGE_VAL;
@@ -113,6 +113,6 @@ done:
 }
 
 tsl_err tri_fold_run(tri_gpu *w, int64_t lo, int64_t hi, tsl_part *part) {
-  if (w->p.output == TRI_MAXIMUM && w->p.n < 2) return TSL_OK;
+  if (w->p.output == TRI_MAXIMUM && tri_partners_of(&w->p) == 0) return TSL_OK;
   return tri_in_batches(w, lo, hi, [=](int64_t a, int64_t b) { return batch(w, lo, a, b, part); });
 }
