@@ -182,8 +182,7 @@ done:
 static bool keeps_own(const tsl_deck *deck, const tri_deck *s, const tri_params *p) {
   if (tri_two_given(deck, s)) return true;
   if (tri_is_equation(p))
-    return !p->gradient &&
-           (s->function.diagonal || !tsl_deck_given(deck, "tri.function.diagonal"));
+    return !p->gradient && (s->function.diagonal || !tsl_deck_given(deck, "tri.function.diagonal"));
   return tri_abouts[p->function].extra == TRI_RADIUS || tri_is_similarity(p);
 }
 

@@ -129,8 +129,8 @@ tsl_err tri_equation_slope(const tsl_deck *deck, const tri_equation *e,
     TSL_DECK_FAIL(deck, "tri.function.gradient",
                   "it is not the value's derivative: of points (%lld, %lld), k = %lld, it is %.6g, "
                   "by differences %.6g",
-                  (long long)(worst.i - p->first), (long long)worst.j, (long long)worst.component, slopes.given,
-                  slopes.by_differences);
+                  (long long)(worst.i - p->first), (long long)worst.j, (long long)worst.component,
+                  slopes.given, slopes.by_differences);
 done:
   return err;
 }

@@ -62,8 +62,8 @@ static const output_field outputs[TRI_N_OUTPUTS][MAX_OUT] = {
                       TSL_I64, TSL_GATHER, 1, SIZE(paired), END, 1, OF_NOTHING,
                       "The point of the other set that is nearest to each point, the first of "
                       "equal ones."},
-                     {"values", "Values of the nearest points.", -1, TSL_GATHER, 1, SIZE(paired), END,
-                      1, OF_VALUE}},
+                     {"values", "Values of the nearest points.", -1, TSL_GATHER, 1, SIZE(paired),
+                      END, 1, OF_VALUE}},
     [TRI_MAXIMUM] = {{"neighbours", "The farthest point of each point, the first of equal ones.",
                       TSL_I64, TSL_GATHER, 1, SIZE(paired), END, 1, OF_NOTHING,
                       "The point of the other set that is farthest from each point, the first of "
