@@ -186,6 +186,13 @@ def product_case(ranks):
             else:
                 near_to(out["values"], np.sort(m, axis=1)[:, :9], function, 1e-12)
                 check(np.array_equal(out["neighbours"], np.argsort(m, axis=1)[:, :9]), f"{function}: neighbours")
+    m = cdist(a, b, "cosine")
+    near_to(results(two(a, b, function="cosine", output="sum"), ranks)["sums"][:, 0], m.sum(1), "sums", 1e-10)
+    far = results(two(a, b, function="cosine", output="maximum"), ranks)["neighbours"]
+    check(np.array_equal(far, m.argmax(1)), "farthest by products")
+    cut = float(np.quantile(m, 0.05)) + 1e-9
+    near = results(two(a, b, function="cosine", output="csr", threshold=cut), ranks)
+    check(np.array_equal(near["indices"], np.nonzero(m <= cut)[1]), "csr of products")
 
 
 def between_case(ranks):
