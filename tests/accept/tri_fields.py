@@ -139,6 +139,11 @@ def outputs_case(precision, ranks):
     cut = out(deck(law, "threshold", precision, threshold=0.4), ranks)
     kept = m <= m.dtype.type(0.4)
     check((cut["pairs"] == np.argwhere(kept)).all() and (cut["values"] == m[kept]).all(), "other pairs")
+    check((out(deck(law, "degree", precision, threshold=0.4), ranks)["degree"] == kept.sum(1)).all(), "degree")
+    rows = out(deck(law, "csr", precision, threshold=0.4), ranks)
+    check(np.array_equal(rows["indices"], np.nonzero(kept)[1]) and np.array_equal(rows["values"], m[kept]), "csr")
+    far = out(deck(law, "maximum", precision), ranks)
+    check((far["neighbours"] == m.argmax(1)).all() and (far["values"] == m.max(1)).all(), "maximum")
     counts = out(deck(law, "histogram", precision, bins=16, range=[0, 2]), ranks)["counts"]
     check((counts == np.histogram(m, 16, (0, 2))[0]).all(), "other counts")
 

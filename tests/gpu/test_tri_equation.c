@@ -50,7 +50,13 @@ static const char *const decks[] = {
     "  function: euclidean\n  output: sum\n" VECTORS,
     "  function: chebyshev\n  output: sum\n" INPUT,
     "  function: haversine\n  output: sum\n  input: {file: tri_equation.csv, columns: [0, 1]}\n",
+    FREE(LOPSIDED, "  output: degree\n  threshold: 0.8\n" INPUT),
+    FREE(LOPSIDED, "  output: csr\n  threshold: 0.8\n" INPUT),
+    FREE(LOPSIDED, "  output: minimum\n" INPUT), FREE(CASES, "  output: maximum\n" INPUT),
     /* two sets */
+    FREE(LOPSIDED, "  output: csr\n  threshold: 0.8\n" INPUT OTHER),
+    FREE(LOPSIDED, "  output: maximum\n" INPUT OTHER),
+    FREE(LOPSIDED, "  output: histogram\n  range: [0, 2]\n" INPUT OTHER),
     FREE(LOPSIDED, "  output: condensed\n" INPUT OTHER),
     FREE(CASES, "  output: condensed\n  box: [0.5, 0.75, 0.6]\n" INPUT OTHER),
     FREE(LOPSIDED, "  output: topk\n  k: 7\n" INPUT OTHER),
@@ -117,6 +123,21 @@ done:
   return err;
 }
 
+/** Counts after what is in the buffer. */
+static tsl_err take_counts(const tsl_backend *b, tsl_worker *w, tsl_problem *problem, char *out,
+                           int64_t *bytes) {
+  tsl_err err = TSL_OK;
+  tsl_field *const counts = &problem->fields[TRI_OUT];
+  if (counts->combine != TSL_SUM) return TSL_OK;
+  TSL_TRY(tsl_field_allocate(counts));
+  memset(counts->data, 0, (size_t)tsl_field_bytes(counts));
+  TSL_TRY(b->collect(w, problem));
+  memcpy(out + *bytes, counts->data, (size_t)tsl_field_bytes(counts));
+  *bytes += tsl_field_bytes(counts);
+done:
+  return err;
+}
+
 /** Lists of the units after what is in the buffer; frees them. */
 static void take_lists(const tsl_problem *problem, tsl_part *parts, int n_units, char *out,
                        int64_t *bytes) {
@@ -158,6 +179,7 @@ static tsl_err compute(tsl_problem *problem, const tsl_platform *platform, int64
     }
   TSL_TRY(b->run(w, units, n_units, parts));
   take_lists(problem, parts, n_units, out, bytes);
+  TSL_TRY(take_counts(b, w, problem, out, bytes));
 done:
   if (w != NULL) b->close(&w);
   return err;

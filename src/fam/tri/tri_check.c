@@ -74,7 +74,8 @@ tsl_err tri_check_pairing(const tsl_deck *deck, const tri_deck *s) {
     TSL_DECK_FAIL(deck, "tri.function.gradient", "not used by output %s; remove it",
                   tri_output_words[s->output]);
   const uint32_t output = 1u << s->output;
-  const uint32_t ordered = TRI_BIT(TOPK) | TRI_BIT(FORCES) | TRI_BIT(SUM);
+  const uint32_t ordered = TRI_BIT(TOPK) | TRI_BIT(FORCES) | TRI_BIT(SUM) | TRI_BIT(DEGREE) |
+                           TRI_BIT(MINIMUM) | TRI_BIT(MAXIMUM) | TRI_BIT(CSR);
   const uint32_t of_equations = ordered | TRI_BIT(CONDENSED) | TRI_BIT(SQUARE) |
                                 TRI_BIT(THRESHOLD) | TRI_BIT(HISTOGRAM) | TRI_BIT(PAIRED);
   if (s->box.n > 0 && s->function.name != TRI_EUCLIDEAN && !equation)
