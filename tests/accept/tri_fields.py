@@ -78,6 +78,27 @@ def sum_case(sizes, ranks, precision, clustered):
     close(ones[:, 0], cdist(a, b, "cityblock").sum(1), precision, "ones")
 
 
+def columns_case(ranks):
+    """Radii of both sets beside vectors of the sources alone; bits."""
+    (a, p), (b, q, v) = sets(140, 333)
+    save((a, np.abs(p)), (b, np.abs(q), v))
+    tree = deck("overlap", "sum", vectors=[5, 4], source={"radius_column": 3})
+    tree["tri"]["input"]["radius_column"] = 3
+    gaps = cdist(a, b) - np.abs(p)[:, None] - np.abs(q)[None]
+    sums = out(tree, ranks)["sums"]
+    check(np.abs(sums - gaps @ v[:, ::-1]).max() < 1e-12 * (np.abs(gaps) @ np.abs(v)).max(), "gaps times vectors")
+    rng = np.random.default_rng(3)
+    x, y = (rng.random((n, 150)) < 0.3 for n in (90, 260))
+    np.save(suite.path("x.npy"), x.astype(np.uint8))
+    np.save(suite.path("y.npy"), y.astype(np.uint8))
+    bits = {"family": "tri", "run": {"device": "cpu", "threads": 1, "ranks": "all"},
+            "tri": {"function": "jaccard", "precision": "fp64", "input": {"file": "x.npy"}, "other": {"input": {"file": "y.npy"}}}}
+    m = cdist(x, y, "jaccard")
+    close(out({**bits, "tri": {**bits["tri"], "output": "sum"}}, ranks)["sums"][:, 0], m.sum(1), "fp64", "sums of bits")
+    got = out({**bits, "tri": {**bits["tri"], "output": "csr", "threshold": 0.7}}, ranks)
+    check(np.array_equal(got["indices"], np.nonzero(m <= 0.7)[1]), "csr of bits")
+
+
 def ranks_case():
     """The same bytes from any number of ranks."""
     (a, p), (b, q, v) = sets(611, 777)
@@ -168,6 +189,12 @@ def kinds_case(ranks):
     got = out(tree, ranks)
     close(got["sums"][:, 0], 1 / (0.1 + cdist(x[one], x[other])) @ v[other], "fp64", "sums", 10)
     check((got["points_first"] == np.flatnonzero(one)).all(), "points")
+    pull = {**tree["tri"], "function": "gravity", "output": "forces", "softening": 0.1,
+            "input": {"file": "mix.csv", "columns": [0, 1, 2], "kind_column": 3, "mass_column": 3}}
+    pull["between"] = {"first": 0, "other": 2}
+    got = out({**tree, "tri": pull}, ranks)
+    near = cdist(x[kind == 0], x[kind == 2], "sqeuclidean") + 0.01
+    close(got["potential"], -(2 / np.sqrt(near)).sum(1), "fp64", "potential of a kind")  # masses of 2
     (a, p), (b, q, w) = sets(150, 230)
     save((a, p), (b, q, w))
     counts = out(deck(equation("r", symmetric=True), "histogram", bins=10, range=[0, 2], self=True), ranks)["counts"]
@@ -232,6 +259,7 @@ for number, sizes in enumerate(SIZES):
         suite.case(f"sums, {sizes}, {precision}, {ranks or 1} ranks", sum_case, sizes, ranks, precision, number % 2 == 1)
     if not suite.fast or number % 2:
         suite.case(f"gravity, {sizes}", gravity_case, sizes, (3, None)[number % 2], ("fp32", "fp64")[number // 2 % 2])
+suite.case("columns", columns_case, 3)
 suite.case("ranks", ranks_case)
 for precision in ("fp64", "fp32"):
     suite.case(f"forces, {precision}", forces_case, 2, precision, False)
