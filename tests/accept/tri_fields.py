@@ -216,6 +216,17 @@ def generated_case():
     close(out(tree)["potential"], -(1 / np.sqrt(m ** 2 + 0.01)).sum(1) / 500, "fp64", "potential")
 
 
+def nobody_case():
+    """No sources: no field; no targets: no rows."""
+    for n, m in ((9, 0), (0, 9)):
+        tree = {"family": "tri", "run": {"device": "cpu", "threads": 1},
+                "tri": {"generator": {"kind": "uniform", "n": n}, "other": {"generator": {"kind": "uniform", "n": m}}}}
+        field = {"value": '"1 / r"', "gradient": '"-dx[k] / (r * r2)"'}
+        for function, name in (("gravity", "accelerations"), (field, "forces")):
+            got = out({**tree, "tri": {**tree["tri"], "function": function, "output": "forces"}}, 2)
+            check(got[name].shape == (n, 3) and not got[name].any() and not got["potential"].any(), name)
+
+
 def singular_case():
     """A target on a source has no potential without softening: said, and no file."""
     (a, p), (b, q, v) = sets(50, 60)
@@ -268,6 +279,7 @@ suite.case("forces in a box", forces_case, None, "fp64", True)
 suite.case("paired", paired_case)
 suite.case("kinds", kinds_case, 2)
 suite.case("made up", generated_case)
+suite.case("nobody", nobody_case)
 suite.case("singular", singular_case)
 suite.case("refused", refused_case)
 suite.end()

@@ -35,6 +35,9 @@ static int n_failed, n_done;
 #define MADE(d)                                       \
   "  generator: {kind: clusters, n: 700, d: " d "}\n" \
   "  other: {generator: {kind: clusters, n: 650, d: " d "}}\n"
+#define NOBODY                                   \
+  "  generator: {kind: uniform, n: 700, d: 3}\n" \
+  "  other: {generator: {kind: uniform, n: 0, d: 3}}\n"
 #define MASSES "  other: {input: {file: tri_other.csv, columns: [0, 1, 2], mass_column: 3}}\n"
 
 static const char *const decks[] = {
@@ -80,6 +83,11 @@ static const char *const decks[] = {
     "  function: braycurtis\n  output: sum\n  generator: {kind: uniform, n: 700, d: 7}\n"
     "  other: {generator: {kind: uniform, n: 650, d: 7}}\n",
     "  function: inner\n  output: csr\n  threshold: 0.5\n" INPUT OTHER,
+    "  function: euclidean\n  output: degree\n  threshold: 1\n" NOBODY,
+    "  function: euclidean\n  output: csr\n  threshold: 1\n" NOBODY,
+    "  function: euclidean\n  output: sum\n" NOBODY, "  function: canberra\n  output: sum\n" NOBODY,
+    "  function: manhattan\n  output: maximum\n" NOBODY,
+    "  function: gravity\n  output: forces\n" NOBODY,
     "  function: edit\n  output: degree\n  threshold: 25\n" WORDS,
     "  function: edit\n  output: csr\n  threshold: 25\n" WORDS,
     "  function: edit\n  output: minimum\n" WORDS, "  function: local\n  output: sum\n" WORDS,

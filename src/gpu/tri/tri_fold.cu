@@ -2,6 +2,8 @@
 #include "tri_fold.cuh"
 #include "tri_strips.cuh"
 
+#include <string.h>
+
 extern template tsl_err tri_fold_rows<float>(const tri_gpu *, const tri_args<float> *, int64_t,
                                              int64_t, const tri_fold<float> *);
 extern template tsl_err tri_fold_rows<double>(const tri_gpu *, const tri_args<double> *, int64_t,
@@ -114,5 +116,9 @@ done:
 
 tsl_err tri_fold_run(tri_gpu *w, int64_t lo, int64_t hi, tsl_part *part) {
   if (w->p.output == TRI_MAXIMUM && tri_partners_of(&w->p) == 0) return TSL_OK;
+  if (tri_columns_of(&w->p) == 0) { /* the other set is empty */
+    memset(part->slab[TRI_OUT], 0, (size_t)(hi - lo) * sizeof(int64_t));
+    return TSL_OK;
+  }
   return tri_in_batches(w, lo, hi, [=](int64_t a, int64_t b) { return batch(w, lo, a, b, part); });
 }

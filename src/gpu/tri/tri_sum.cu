@@ -230,8 +230,11 @@ tsl_err tri_sum_run(tri_gpu *w, const tsl_unit *units, int64_t n, tsl_part *part
   rows.stride = m;
   rows.chunks = (rows.n + TRI_SUM_CHUNK - 1) / TRI_SUM_CHUNK;
   rows.sums = (double *)w->out.data;
-  TSL_TRY(w->p.type == TSL_F64 ? sum_all<double>(w, rows, vectors)
-                               : sum_all<float>(w, rows, vectors));
+  if (rows.n == 0) /* the other set is empty */
+    TSL_CUDA_TRY(cudaMemsetAsync(rows.sums, 0, (size_t)((hi - lo) * m * 8), w->stream));
+  else
+    TSL_TRY(w->p.type == TSL_F64 ? sum_all<double>(w, rows, vectors)
+                                 : sum_all<float>(w, rows, vectors));
   TSL_TRY(give_sums(w, units, n, parts));
 done:
   return err;
