@@ -90,6 +90,8 @@ DECKS = {
                generator={"kind": "uniform", "n": 4000, "seed": 7}),
     "threshold": tri(output="threshold", threshold=0.5),
     "topk": tri(output="topk", k=5),
+    "lists of two": tri(output="csr", threshold=0.3, other={"generator": {"kind": "uniform", "n": 2000, "side": 2}}),
+    "sums of two": tri(output="sum", other={"generator": {"kind": "uniform", "n": 2000, "side": 2}}),
     "fractal": {"family": "fractal", "run": {"checkpoint": 0.1, "units": UNITS},
                 "fractal": {"set": "mandelbrot", "xres": 640, "yres": 480, "maxiter": 1000, "cpu_schedule": "dynamic",
                             "view": {"corners": [-2.25, -1.25, 1.5, 1.25]}}},

@@ -126,6 +126,8 @@ def report_graph():
     report("graph", ("graph", "degrees", "spread"),
            {"family": "tri", "run": CPU, "tri": {"function": "euclidean", "output": "threshold", "threshold": 0.1,
                                                **POINTS}})
+    of_two = {"function": "euclidean", "output": "csr", "threshold": 0.1, **POINTS, "other": POINTS}
+    report("lists", ("degrees",), {"family": "tri", "run": CPU, "tri": of_two})
 
 
 def report_frames():

@@ -91,6 +91,24 @@ def outputs_case(precision):
     check((counts == np.histogram(values, 16, (0, 2))[0]).all(), "other counts")
 
 
+def rows_case(precision, ranks):
+    """Numbers and lists of each point, of a function that is not symmetric."""
+    text = "r + (q_i > q_j ? s : 0)"
+    full = out(tree(text, "topk", precision, False, k=N - 1), ranks)
+    at = np.full((N, N), np.inf, full["values"].dtype)
+    np.put_along_axis(at, full["neighbours"], full["values"], 1)
+    close(at[~np.eye(N, dtype=bool)], (R + 0.2 * (QI > QJ))[~np.eye(N, dtype=bool)], precision, "values")
+    inside = at <= at.dtype.type(0.25)
+    check((out(tree(text, "degree", precision, False, threshold=0.25), ranks)["degree"] == inside.sum(1)).all(), "degree")
+    kept = out(tree(text, "csr", precision, False, threshold=0.25), ranks)
+    check(np.array_equal(kept["indices"], np.nonzero(inside)[1]) and np.array_equal(kept["values"], at[inside]), "csr")
+    near = out(tree(text, "minimum", precision, False), ranks)
+    check((near["neighbours"] == at.argmin(1)).all() and (near["values"] == at.min(1)).all(), "minimum")
+    np.fill_diagonal(at, -np.inf)
+    far = out(tree(text, "maximum", precision, False), ranks)
+    check((far["neighbours"] == at.argmax(1)).all() and (far["values"] == at.max(1)).all(), "maximum")
+
+
 def sum_case(precision, ranks):
     text = "exp(-r2 / (2 * s * s)) * q_i"
     K = np.exp(-R2 / 0.08) * QI
@@ -205,7 +223,7 @@ REFUSED = [
      ["function.gradient: it is not the value's derivative"]),
     (dict(value="exp(-r)", output="forces"), ["need the key gradient"]),
     (dict(value="exp(-r)", output="sum", more={"gradient": '"dx[k]"'}), ["function.gradient: not used by output sum"]),
-    (dict(value="r", output="degree", symmetric=True, threshold=1), ["function equation gives no output degree"]),
+    (dict(value="r", output="dbscan", symmetric=True, threshold=1), ["function equation gives no output dbscan"]),
     (dict(value="r", output="sum", more={"name": "euclidean"}), ["function.value: not used by function euclidean"]),
     (dict(value="r", search="near", output="topk"), ["tri.search: not used by function equation"]),
 ]
@@ -235,6 +253,7 @@ for text in EXPRESSIONS:
         suite.case(f"{text}, {precision}", expression_case, text, precision)
 for precision in ("fp32", "fp64"):
     suite.case(f"all outputs, {precision}", outputs_case, precision)
+    suite.case(f"rows, {precision}", rows_case, precision, {"fp32": 3, "fp64": None}[precision])
     suite.case(f"sums, {precision}", sum_case, precision, None)
     suite.case(f"forces, {precision}", forces_case, precision)
     suite.case(f"a box, {precision}", box_case, precision)

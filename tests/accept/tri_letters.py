@@ -110,6 +110,14 @@ def two_case(ranks):
     order = np.argsort(want, axis=1, kind="stable")[:, :7]
     check(np.array_equal(near["neighbours"], order), "two sets: not the nearest")
     check(np.array_equal(near["values"], np.take_along_axis(want, order, 1)), "two sets: not their distances")
+    cut = np.quantile(want, 0.1)
+    check(np.array_equal(run(a, "degree", other=b, ranks=ranks, threshold=cut)["degree"], (want <= cut).sum(1)), "degree")
+    kept = run(a, "csr", other=b, ranks=ranks, threshold=cut)
+    check(np.array_equal(kept["indices"], np.nonzero(want <= cut)[1]) and
+          np.array_equal(kept["values"], want[want <= cut]), "csr")
+    for output, best in (("minimum", np.argmin), ("maximum", np.argmax)):
+        check(np.array_equal(run(a, output, other=b, ranks=ranks)["neighbours"], best(want, 1)), output)
+    check(np.array_equal(run(a, "sum", other=b, ranks=ranks)["sums"][:, 0], want.sum(1)), "sum")
 
 
 def outputs_case(ranks):
@@ -207,6 +215,8 @@ def matrix_case(function, ranks):
     near = run(a, "threshold", threshold=least, **keys)
     check(np.array_equal(near["pairs"], np.argwhere(want >= least)), "threshold: pairs")
     check(np.array_equal(near["values"], want[want >= least]), "threshold: scores")
+    kept = run(a, "csr", threshold=least, **keys)
+    check(np.array_equal(kept["values"], near["values"]) and np.array_equal(kept["indices"], near["pairs"][:, 1]), "csr")
 
 
 def score_outputs_case(ranks):

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Two sets of points against scipy: matrices, pairs within a threshold, neighbours and counts of one in the other.
+"""Two sets of points against scipy: matrices, pairs within a threshold, neighbours, counts, and numbers of each row.
 
 usage: tri_two.py TESELA [--fast] [ONLY]
 
@@ -66,6 +66,77 @@ def cuts_case(d, sizes, ranks, search):
     check((out["neighbours"] == which).all(), "other neighbours")
 
 
+def cloud(seed, n, kind, d=3):
+    """Points on a coarse grid coincide within a set and between the sets, and have equal distances."""
+    rng = np.random.default_rng(seed)
+    if kind == "grid":
+        return rng.integers(0, 4, (n, d)).astype(float)
+    return points(seed, n, d) if kind == "clusters" else rng.random((n, d)).astype(np.float32).astype(float)
+
+
+def rows_case(kind, sizes, ranks, search, precision="fp64"):
+    """A number or two, or a list, of each point of the first set."""
+    a, b = cloud(11, sizes[0], kind), cloud(12, sizes[1], kind)
+    m = cdist(a, b)
+    cut = float(np.quantile(m, 0.1)) if kind != "grid" else 1.0
+    base = {"function": "euclidean", "precision": precision}
+    out = results(two(a, b, **base, output="degree", threshold=cut, search=search), ranks)
+    check(out["degree"].shape == (sizes[0],) and (out["degree"] == (m <= cut).sum(1)).all(), "degree")
+    out = results(two(a, b, **base, output="csr", threshold=cut, search=search), ranks)
+    inside = m <= cut
+    check(np.array_equal(out["indptr"], np.r_[0, np.cumsum(inside.sum(1))]), "indptr")
+    check(np.array_equal(out["indices"], np.nonzero(inside)[1]), "indices")
+    near_to(out["values"], m[inside], "values of csr", 1e-13 if precision == "fp64" else 1e-6)
+    for output, best in (("minimum", np.argmin), ("maximum", np.argmax)):
+        more = {"search": search} if output == "minimum" else {}
+        out = results(two(a, b, **base, output=output, **more), ranks)
+        near_to(out["values"], np.take_along_axis(m, best(m, 1)[:, None], 1)[:, 0], output,
+                1e-13 if precision == "fp64" else 1e-6)
+        check((out["neighbours"] == best(m, 1)).all(), f"{output}: other points, of equal ones not the first")
+
+
+def alone_case(ranks):
+    """Sets far from each other: empty lists; and only some rows have neighbours."""
+    a, b = cloud(13, 300, "random"), 5 + cloud(14, 170, "random")
+    b[-3:] = a[[7, 7, 250]]
+    out = results(two(a, b, function="euclidean", output="csr", threshold=1e-6, search="near"), ranks)
+    check(np.array_equal(out["indices"], [167, 168, 169]) and (out["values"] == 0).all(), "entries")
+    wanted = np.zeros(301, int)
+    wanted[8:] += 2
+    wanted[251:] += 1
+    check(np.array_equal(out["indptr"], wanted), "indptr")
+    out = results(two(a, b[:-3], function="euclidean", output="csr", threshold=1, search="all"), ranks)
+    check(out["indices"].size == 0 and not out["indptr"].any(), "no entries")
+
+
+def boxed_case(ranks):
+    """Nearest images: scipy's trees."""
+    rng = np.random.default_rng(15)
+    edges = np.array([1.0, 1.5, 1.25])
+    a, b = ((rng.random((n, 3)) * edges).astype(np.float32).astype(float) for n in (900, 2100))
+    first, other = cKDTree(a, boxsize=edges), cKDTree(b, boxsize=edges)
+    base = {"function": "euclidean", "box": edges.tolist()}
+    for search in ("near", "all"):
+        out = results(two(a, b, **base, output="degree", threshold=0.15, search=search), ranks)
+        check(np.array_equal(out["degree"], [len(x) for x in first.query_ball_tree(other, 0.15)]), "degree")
+        out = results(two(a, b, **base, output="minimum", search=search), ranks)
+        values, which = other.query(a)
+        near_to(out["values"], values, "nearest images")
+        check((out["neighbours"] == which).all(), "other images")
+
+
+def swapped_case():
+    """Columns of the one are rows of the other: csr is the transpose, degree its column sums."""
+    import scipy.sparse
+    a, b = cloud(16, 700, "clusters"), cloud(17, 900, "clusters")
+    forth, back = (results(two(*sets, function="manhattan", output="csr", threshold=0.2)) for sets in ((a, b), (b, a)))
+    matrix, other = (scipy.sparse.csr_matrix((o["values"], o["indices"], o["indptr"]), shape)
+                     for o, shape in ((forth, (700, 900)), (back, (900, 700))))
+    check(matrix.nnz > 0 and (matrix != other.T).nnz == 0, "not the transpose")
+    degree = results(two(b, a, function="manhattan", output="degree", threshold=0.2))["degree"]
+    check(np.array_equal(degree, np.diff(matrix.tocsc().indptr)), "degree of the other set")
+
+
 def equal_case(function, ranks):
     """fp32 of functions with their own preparation: near pairs have the bytes of all pairs."""
     rng = np.random.default_rng(6)
@@ -80,7 +151,7 @@ def equal_case(function, ranks):
     else:
         a, b = 1000 + rng.random((n, 5)), 1000 + rng.random((m, 5))
         keys = ({"threshold": 0.2}, {"k": 7}, {"range": [0, 0.3], "bins": 40})
-    for output, cut in zip(("threshold", "topk", "histogram"), keys):
+    for output, cut in zip(("threshold", "topk", "histogram", "degree", "csr", "minimum"), (*keys, keys[0], keys[0], {})):
         tree = {**two(a, b, function=function, output=output, precision="fp32", **cut)}
         tree["input"].update(more)
         tree["other"]["input"].update(more)
@@ -115,6 +186,13 @@ def product_case(ranks):
             else:
                 near_to(out["values"], np.sort(m, axis=1)[:, :9], function, 1e-12)
                 check(np.array_equal(out["neighbours"], np.argsort(m, axis=1)[:, :9]), f"{function}: neighbours")
+    m = cdist(a, b, "cosine")
+    near_to(results(two(a, b, function="cosine", output="sum"), ranks)["sums"][:, 0], m.sum(1), "sums", 1e-10)
+    far = results(two(a, b, function="cosine", output="maximum"), ranks)["neighbours"]
+    check(np.array_equal(far, m.argmax(1)), "farthest by products")
+    cut = float(np.quantile(m, 0.05)) + 1e-9
+    near = results(two(a, b, function="cosine", output="csr", threshold=cut), ranks)
+    check(np.array_equal(near["indices"], np.nonzero(m <= cut)[1]), "csr of products")
 
 
 def between_case(ranks):
@@ -125,7 +203,8 @@ def between_case(ranks):
     a, b = np.flatnonzero(kinds == 2), np.flatnonzero(kinds == 0)
     mix = {"input": {"file": "mix.npy", "kind_column": 3}, "between": {"first": 2, "other": 0}, "precision": "fp64"}
     for output, more in (("condensed", {}), ("threshold", {"threshold": 0.1}), ("topk", {"k": 4}),
-                         ("histogram", {"range": [0, 0.3], "bins": 12})):
+                         ("histogram", {"range": [0, 0.3], "bins": 12}), ("degree", {"threshold": 0.1}), ("minimum", {}),
+                         ("maximum", {}), ("csr", {"threshold": 0.1}), ("sum", {})):
         keys = {"function": "euclidean", "output": output, **more}
         one, other = results({**mix, **keys}, ranks), results(two(x[a], x[b], **keys))
         for name in other:
@@ -137,8 +216,9 @@ def between_case(ranks):
 def empty_case():
     """One of the sets has no points."""
     for n, m in ((0, 5), (5, 0), (0, 0)):
-        for output in ("condensed", "threshold", "topk", "histogram"):
-            more = {"threshold": {"threshold": 1}, "histogram": {"range": [0, 1]}}.get(output, {})
+        for output in ("condensed", "threshold", "topk", "histogram", "degree", "csr", "minimum", "maximum", "sum"):
+            more = {"histogram": {"range": [0, 1]}} | dict.fromkeys(("threshold", "degree", "csr"), {"threshold": 1})
+            more = more.get(output, {})
             tree = {"function": "euclidean", "output": output, "generator": {"kind": "uniform", "n": n},
                     "other": {"generator": {"kind": "uniform", "n": m}}, **more}
             if output == "topk" and m > 0:
@@ -146,6 +226,13 @@ def empty_case():
             out = results(tree)
             if output == "condensed":
                 check(out["distances"].shape == (n, m), "shape")
+            if output in ("degree", "sum"):
+                numbers = out[{"sum": "sums"}.get(output, output)]
+                check(numbers.shape[0] == n and not numbers.any(), "numbers of rows without columns")
+            if output in ("minimum", "maximum"):
+                check(out["neighbours"].size == out["values"].size == 0, "a nearest point of none")
+            if output == "csr":
+                check(np.array_equal(out["indptr"], np.zeros(n + 1)), "indptr")
 
 
 def refused_case():
@@ -153,6 +240,13 @@ def refused_case():
     other = {"generator": {"kind": "uniform", "n": 5}}
     for keys, words in (
             ({"output": "square", "other": other}, "condensed gives the matrix of two"),
+            ({"output": "components", "threshold": 1, "other": other}, "components is of one set"),
+            ({"output": "dbscan", "threshold": 1, "other": other}, "dbscan is of one set"),
+            ({"output": "linkage", "other": other}, "linkage is of one set"),
+            ({"output": "linkage", "between": {"first": 1, "other": 2}}, "linkage is of one set"),
+            ({"output": "degree", "other": other}, "needs the key threshold"),
+            ({"output": "csr", "threshold": 1, "self": True, "other": other}, "not used by output csr"),
+            ({"output": "maximum", "function": "inner", "other": other}, "is of distances"),
             ({"output": "condensed", "other": other, "map": "bb"}, "a rectangle"),
             ({"output": "topk", "other": other, "k": 6}, "50 points have 5 each"),
             ({"output": "topk", "other": {"generator": {"kind": "uniform", "n": 5, "d": 2}}}, "2 dimensions"),
@@ -162,8 +256,7 @@ def refused_case():
             ({"output": "topk", "between": {"first": 1, "other": 2}}, "no kinds"),
             ({"output": "topk", "between": {"first": 1}}, "first and other"),
             ({"output": "topk", "between": {"first": 1, "other": 2}, "other": other}, "already"),
-            ({"output": "histogram", "box": [1, 1, 1], "range": [0, 0.6], "other": other}, "every edge at least 1.2"),
-            ({"output": "forces", "function": "gravity", "other": other}, "of one set")):
+            ({"output": "histogram", "box": [1, 1, 1], "range": [0, 0.6], "other": other}, "every edge at least 1.2")):
         deck = suite.deck("bad.yaml", {"family": "tri", "tri": {**base, **keys}})
         run = suite.run(["run", deck, "-o", suite.path("bad.h5")])
         check(run.status == 2 and words in run.err and "bad.yaml:" in run.err, f"'{words}' expected: {run.tail()}")
@@ -181,6 +274,15 @@ for sizes in SIZES:
                    ranks)
         suite.case(f"cut-offs {sizes}, {d} dimensions, {ranks or 1} ranks", cuts_case, d, sizes, ranks,
                    ("near", "all")[turn % 2])
+for number, (kind, sizes) in enumerate([(k, s) for k in ("random", "clusters", "grid") for s in SIZES]):
+    if suite.fast and number % 3 == 0:
+        continue
+    ranks, search = (3, None, 5, 2)[number % 4], ("all", "near")[number // 2 % 2]
+    suite.case(f"rows, {kind}, {sizes}, {ranks or 1} ranks, {search}", rows_case, kind, sizes, ranks, search)
+suite.case("rows, one precision less", rows_case, "grid", (500, 777), 2, "near", "fp32")
+suite.case("rows alone", alone_case, 3)
+suite.case("rows in a box", boxed_case, 2)
+suite.case("rows and columns swapped", swapped_case)
 suite.case("near and all", equal_case, "euclidean", 3)
 suite.case("near and all, haversine", equal_case, "haversine", 2)
 suite.case("near and all, overlap", equal_case, "overlap", None)

@@ -472,8 +472,8 @@ static void sample_is_smaller(void **state) {
 /** Every element of the field that should be written is in exactly one region. */
 static void check_regions(const tsl_problem *problem, int field, int64_t columns) {
   const tri_params *p = tri_params_of(problem);
-  const bool flat = p->output == TRI_CONDENSED;
-  const int64_t rows = flat ? p->n * (p->n - 1) / 2 : p->n;
+  const bool flat = p->output == TRI_CONDENSED && !p->two;
+  const int64_t rows = flat ? p->n * (p->n - 1) / 2 : tri_rows_of(p);
   const tsl_limits limits = {
       .slab_bytes = 1000, .device_bytes = 1000, .target_units = 9, .n_ranks = 1};
   unsigned char *seen = calloc((size_t)(rows * columns + 1), 1);
@@ -499,8 +499,11 @@ static void regions_cover_once(void **state) {
     int32_t output;
     int field;
     int64_t columns; /**< 0: n */
-  } fields[] = {{TRI_CONDENSED, TRI_OUT, 1}, {TRI_SQUARE, TRI_OUT, 0}, {TRI_TOPK, TRI_OUT, 5},
-                {TRI_TOPK, TRI_OUT_2, 5},    {TRI_FORCES, TRI_OUT, 3}, {TRI_FORCES, TRI_OUT_2, 1}};
+  } fields[] = {
+      {TRI_CONDENSED, TRI_OUT, 1}, {TRI_SQUARE, TRI_OUT, 0},    {TRI_TOPK, TRI_OUT, 5},
+      {TRI_TOPK, TRI_OUT_2, 5},    {TRI_FORCES, TRI_OUT, 3},    {TRI_FORCES, TRI_OUT_2, 1},
+      {TRI_DEGREE, TRI_OUT, 1},    {TRI_MINIMUM, TRI_OUT_2, 1}, {TRI_MAXIMUM, TRI_OUT, 1},
+      {TRI_CSR, TRI_OUT_3, 1},     {TRI_SUM, TRI_OUT, 1}};
   static const int64_t sizes[] = {6, 64, 65, 257};
   (void)state;
   for (size_t f = 0; f < sizeof fields / sizeof *fields; f++)
@@ -510,6 +513,27 @@ static void regions_cover_once(void **state) {
       check_regions(&problem, fields[f].field,
                     fields[f].columns > 0 ? fields[f].columns : sizes[s]);
     }
+}
+
+/** Of two sets rows are counted from the first one's place on; fields behind the units' ones, as
+ *  points_first, are written by none. */
+static void regions_of_two_sets(void **state) {
+  static const int32_t outputs[] = {TRI_CONDENSED, TRI_DEGREE, TRI_MINIMUM, TRI_CSR, TRI_SUM};
+  static const int fields[] = {TRI_OUT, TRI_OUT, TRI_OUT_2, TRI_OUT_3, TRI_OUT};
+  (void)state;
+  for (size_t o = 0; o < sizeof outputs / sizeof *outputs; o++) {
+    const tsl_unit unit = {.hi = {10, 1, 1}};
+    int64_t lo[3], hi[3];
+    tri_params p;
+    const tsl_problem problem = problem_of(&p, outputs[o], TRI_PAD + 77);
+    p.two = 1, p.columns = 33, p.first = TRI_PAD;
+    check_regions(&problem, fields[o], outputs[o] == TRI_CONDENSED ? p.columns : 1);
+    tri_region(&problem, &unit, fields[o] + 1, lo, hi);
+    assert_int_equal(lo[0], hi[0]);
+    p.columns = 0; /* nobody to be near to */
+    tri_region(&problem, &unit, fields[o], lo, hi);
+    if (outputs[o] == TRI_MINIMUM) assert_int_equal(lo[0], hi[0]);
+  }
 }
 
 static void regions_of_edges_empty(void **state) {
@@ -631,8 +655,9 @@ int main(void) {
       cmocka_unit_test(units_balanced),        cmocka_unit_test(units_of_near),
       cmocka_unit_test(part_that_is_kept),     cmocka_unit_test(sample_is_smaller),
       cmocka_unit_test(regions_cover_once),    cmocka_unit_test(regions_of_edges_empty),
-      cmocka_unit_test(rdf_of_volumes),        cmocka_unit_test(summary_of_forces),
-      cmocka_unit_test(resolved_again),        cmocka_unit_test(extensions_on_cards)};
+      cmocka_unit_test(regions_of_two_sets),   cmocka_unit_test(rdf_of_volumes),
+      cmocka_unit_test(summary_of_forces),     cmocka_unit_test(resolved_again),
+      cmocka_unit_test(extensions_on_cards)};
   if (fd < 0 || close(fd) != 0) return 1;
   const int failed = cmocka_run_group_tests_name("unit.tri.problem", tests, NULL, NULL);
   (void)unlink(path);

@@ -252,10 +252,10 @@ def pictures(file):
     n = int(h5.attribute(results, "points", 0))
     for name, make in KINDS:
         if name in results:
-            if "points of the other set" in results.attrs:
-                drawn = sets.of_two(file, results, n)
-            elif name == "counts":
+            if name == "counts":
                 drawn = sets.histogram(file, results, n)
+            elif "points of the other set" in results.attrs and name in sets.OF_TWO:
+                drawn = sets.OF_TWO[name](results)
             else:
                 drawn = make(results, n)
             made = [one if isinstance(one, tuple) else (one, None) for one in drawn]

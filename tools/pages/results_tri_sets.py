@@ -108,10 +108,4 @@ def graph(results):
                      h5.axis_of(results["values"]), f"{values.size:,} kept pairs{'' if whole else ' (a sample)'}.")]
 
 
-def of_two(file, results, n):
-    """Two sets, whatever was kept."""
-    if "distances" in results:
-        return rectangle(results)
-    if "counts" in results:
-        return histogram(file, results, n)
-    return graph(results) if "pairs" in results else tri.neighbours(results, n)
+OF_TWO = {"distances": rectangle, "pairs": graph}  # what two sets have otherwise than one

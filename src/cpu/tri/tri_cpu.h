@@ -64,8 +64,8 @@ typedef void (*tri_bound)(const tri_view *view, const tri_query *query, const tr
 
 /** Points of a gravity problem, [n][4] = x, y, z, mass. */
 typedef struct tri_bodies {
-  const void *p; /**< float or double; 64-byte aligned */
-  int64_t n;
+  const void *p;     /**< float or double; 64-byte aligned */
+  int64_t n;         /**< that are summed over */
   double softening2; /**< eps^2 in the units of p */
   bool equal;        /**< masses are all equal: the kernel leaves them out */
 } tri_bodies;

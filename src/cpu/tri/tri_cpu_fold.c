@@ -73,5 +73,5 @@ static tsl_err maximum_finish(tsl_worker *w, tri_thread *thread, tri_job *job, c
 tsl_err tri_run_maximum(tsl_worker *w, const tsl_unit *unit, tsl_part *part) {
   tri_job job = {.unit = unit, .part = part};
   job.take = maximum_take, job.start = maximum_start, job.finish = maximum_finish;
-  return w->p->n > 1 ? tri_walk(w, &job) : TSL_OK;
+  return tri_partners_of(w->p) > 0 ? tri_walk(w, &job) : TSL_OK;
 }

@@ -34,7 +34,7 @@ tsl_err tri_forces_prepare(tsl_worker *w, const tsl_problem *problem) {
   tsl_err err = TSL_OK;
   const tri_params *p = w->p;
   void *packed = NULL;
-  w->bodies.n = p->n;
+  w->bodies.n = tri_columns_of(p);
   w->bodies.equal = p->mass != 0;
   w->acceleration_factor = w->bodies.equal ? p->constant * p->mass : p->constant;
   w->potential_factor = -w->acceleration_factor;
@@ -48,14 +48,14 @@ done:
   return err;
 }
 
-/** Rows [i, i + rows) of the unit. */
+/** Rows [i, i + rows) of the unit; of two sets they are bodies behind those that pull. */
 static void forces_rows(const tsl_worker *w, const tsl_unit *unit, tsl_part *part, int64_t i,
                         int rows) {
   const int64_t d = w->p->d_read, at = i - unit->lo[0];
   double *const a = (double *)part->slab[TRI_OUT] + at * d;
   double *const potential = (double *)part->slab[TRI_OUT_2] + at;
   double sums[4][TRI_GRAVITY_ROWS];
-  w->kernels->gravity[w->t](&w->bodies, i, rows, sums);
+  w->kernels->gravity[w->t](&w->bodies, w->p->first + i, rows, sums);
   for (int r = 0; r < rows; r++) {
     for (int64_t k = 0; k < d; k++) a[r * d + k] = w->acceleration_factor * sums[k][r];
     potential[r] = w->potential_factor * sums[3][r];

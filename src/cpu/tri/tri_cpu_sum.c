@@ -19,8 +19,8 @@ static void sum_start(tsl_worker *w, tri_thread *thread, int64_t rows) {
 
 /** A point with itself counts only where the diagonal is kept. */
 static void drop_own(const tsl_worker *w, const tri_row *row) {
-  const int64_t at = row->i - row->lo;
-  if (w->p->keeps_diagonal || row->i < row->lo || row->i >= row->hi) return;
+  const int64_t at = row->self - row->lo;
+  if (w->p->keeps_diagonal || row->self < row->lo || row->self >= row->hi) return;
   memset((char *)row->values + at * w->value_bytes, 0, (size_t)w->value_bytes);
 }
 
@@ -29,7 +29,7 @@ static tsl_err sum_take(tsl_worker *w, tri_thread *thread, tri_job *job, const t
   double *const sums = thread->sums + row->slot * m;
   (void)job;
   if (is_fused(w)) {
-    w->equation.sum(&w->equation.args, vector_at(w, 0), row->i, 1, row->lo, row->hi - row->lo,
+    w->equation.sum(&w->equation.args, vector_at(w, 0), row->place, 1, row->lo, row->hi - row->lo,
                     sums);
     return TSL_OK;
   }

@@ -20,8 +20,8 @@
  *   paired      two sets        j = i         value of row i with point i of the other set
  *
  * With two sets (params.two) rows are points of the first and columns all points of the other;
- * condensed is then the matrix [rows][columns] of scipy.spatial.distance.cdist; threshold, topk,
- * histogram and paired go with them, too.
+ * condensed is then the matrix [rows][columns] of scipy.spatial.distance.cdist. All go with them
+ * but square and those in phases. Masses and vectors are the other set's: rows have the results.
  *
  * With params.near points lie in an order of their own (TRI_ORDER). Rows are then still counted as
  * in the input but for tri_rows_are_places(); columns of histogram are places j > i.
@@ -102,7 +102,8 @@ typedef struct tri_params {
   int32_t near; /**< 1: points are sorted in space and only near ones are looked at, tri_near.h */
   int32_t n_quantities;   /**< EQUATION: columns of extras, before those of vectors */
   int32_t n_vectors;      /**< SUM: columns of extras, the last ones; 0: one vector of ones */
-  int32_t keeps_diagonal; /**< SQUARE, SUM: the value of (i, i) is the function's; else 0 */
+  int32_t keeps_diagonal; /**< SQUARE, SUM: the value of (i, i) is the function's; else 0. Two
+                             sets have no such pair: 1 */
   int32_t gradient;  /**< SUM: 1: the deck's forces: minus a gradient's sums, and the value's */
   uint32_t equation; /**< EQUATION: sum of its text, for signatures */
   int32_t two;       /**< 1: pairs of two sets, rows x columns */
@@ -190,13 +191,15 @@ static inline bool tri_is_similarity(const tri_params *p) {
  *   histogram  15 "counts" SUM u64 [slots][bins][bins_2], one histogram after another; weighted:
  *              16 "sums" SUM u64 [the same][TRI_LIMBS], 32 bits each, lowest first, of the products
  *              of weights and their biases; the family adds "edges" and others (tri_histogram.c)
- *   sum        15 "sums" GATHER f64 [n][vectors, at least 1]; with params.gradient, which the deck
- *              calls output forces: 15 "forces" GATHER f64 [n][d], 16 "potential" GATHER f64 [n]
- *   forces     15 "accelerations" GATHER f64 [n][d_read], 16 "potential" GATHER f64 [n]
- *   degree     15 "degree" GATHER i64 [n]
- *   minimum, maximum  15 "neighbours" GATHER i64 [n], 16 "values" GATHER [n] params.type; n=1: [0]
+ *   sum        15 "sums" GATHER f64 [rows][vectors, at least 1]; with params.gradient, which the
+ *              deck calls output forces: 15 "forces" GATHER f64 [rows][d], 16 "potential" GATHER
+ *              f64 [rows]
+ *   forces     15 "accelerations" GATHER f64 [rows][d_read], 16 "potential" GATHER f64 [rows]
+ *   degree     15 "degree" GATHER i64 [rows]
+ *   minimum, maximum  15 "neighbours" GATHER i64 [rows], 16 "values" GATHER [rows] params.type;
+ *              [0] where tri_partners_of is 0
  *   csr        15 "indices" LIST i32 [.], 16 "values" LIST [.] params.type, 17 "lengths" GATHER i32
- *              [n], hidden; the family adds "indptr"
+ *              [rows], hidden; the family adds "indptr"
  *   paired     15 "values" GATHER stream [rows] params.type
  *   components, dbscan, linkage: tri_graph.h
  */
@@ -233,6 +236,12 @@ static inline int64_t tri_rows_of(const tri_params *p) {
 }
 static inline int64_t tri_columns_of(const tri_params *p) {
   return p->two ? p->columns : p->n;
+}
+
+/** Points that one may be paired with: of one set all others. */
+static inline int64_t tri_partners_of(const tri_params *p) {
+  const int64_t n = tri_columns_of(p) - (p->two ? 0 : 1);
+  return n > 0 ? n : 0;
 }
 
 /** Pairs of the domain: unordered ones of one set. */

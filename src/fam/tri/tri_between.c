@@ -12,15 +12,9 @@ tsl_err tri_between_check(const tsl_deck *deck, const tri_deck *s) {
     TSL_DECK_FAIL(deck, "tri.between", "two kinds are needed: first and other");
   if (given && tri_other_given(deck))
     TSL_DECK_FAIL(deck, "tri.between", "the two sets are input and other already");
-  if (given && !tri_output_of_two(s->output))
-    TSL_DECK_FAIL(deck, "tri.between", "output %s is of one set of points",
-                  tri_output_words[s->output]);
-  if (given && s->function.name >= TRI_EUCLIDEAN_PERIODIC)
-    TSL_DECK_FAIL(deck, "tri.between", "function %s is of one set of points",
-                  tri_choice_words[s->function.name]);
-  if (given && s->output == TRI_CONDENSED && s->map != TRI_MAP_AUTO)
-    TSL_DECK_FAIL(deck, "tri.map",
-                  "maps are of triangles, and two sets are a rectangle; remove it");
+  if (given) TSL_TRY(tri_two_check(deck, s, "tri.between"));
+  if (given && s->function.name >= TRI_WORD_LETTERS)
+    TSL_DECK_FAIL(deck, "tri.between", "sequences have no kinds; give the second set as other");
   if (!given && kinds && s->output != TRI_HISTOGRAM)
     TSL_DECK_FAIL(deck, "tri.input",
                   "kinds are not used by output %s; remove them, or say between which two",

@@ -5,6 +5,7 @@
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 static const double largest[TSL_N_TYPES] = {[TSL_F32] = FLT_MAX, [TSL_F64] = DBL_MAX};
 
@@ -37,6 +38,20 @@ done:
   return err;
 }
 
+/** Gravity: of two sets the other has the masses. */
+static tsl_err check_masses(const tsl_deck *deck, const tri_deck *s) {
+  tsl_err err = TSL_OK;
+  const bool other = tri_other_given(deck);
+  const points_generator *generator = other ? &s->other.generator : &s->generator;
+  const char *column = other ? "tri.other.input.mass_column" : "tri.input.mass_column";
+  if (generator->kind == POINTS_NONE && !tsl_deck_given(deck, "tri.mass") &&
+      !tsl_deck_given(deck, column))
+    TSL_DECK_FAIL(deck, "tri.function", "gravity needs masses: give %s or mass",
+                  column + strlen("tri."));
+done:
+  return err;
+}
+
 tsl_err tri_check_pairing(const tsl_deck *deck, const tri_deck *s) {
   tsl_err err = TSL_OK;
   TSL_TRY(tri_check_function(deck, s));
@@ -59,16 +74,17 @@ tsl_err tri_check_pairing(const tsl_deck *deck, const tri_deck *s) {
     TSL_DECK_FAIL(deck, "tri.function.gradient", "not used by output %s; remove it",
                   tri_output_words[s->output]);
   const uint32_t output = 1u << s->output;
-  const uint32_t ordered = TRI_BIT(TOPK) | TRI_BIT(FORCES) | TRI_BIT(SUM);
-  const uint32_t of_equations =
-      ordered | TRI_BIT(CONDENSED) | TRI_BIT(SQUARE) | TRI_BIT(THRESHOLD) | TRI_BIT(HISTOGRAM);
+  const uint32_t ordered = TRI_BIT(TOPK) | TRI_BIT(FORCES) | TRI_BIT(SUM) | TRI_BIT(DEGREE) |
+                           TRI_BIT(MINIMUM) | TRI_BIT(MAXIMUM) | TRI_BIT(CSR);
+  const uint32_t of_equations = ordered | TRI_BIT(CONDENSED) | TRI_BIT(SQUARE) |
+                                TRI_BIT(THRESHOLD) | TRI_BIT(HISTOGRAM) | TRI_BIT(PAIRED);
   if (s->box.n > 0 && s->function.name != TRI_EUCLIDEAN && !equation)
     TSL_DECK_FAIL(deck, "tri.box",
                   "a periodic box goes with function euclidean only, or an equation");
   if (equation && (output & of_equations) == 0)
     TSL_DECK_FAIL(deck, "tri.output", "function equation gives no output %s",
                   tri_output_words[s->output]);
-  if (equation && !s->function.symmetric && (output & ordered) == 0)
+  if (equation && !s->function.symmetric && (output & ordered) == 0 && !tri_two_given(deck, s))
     TSL_DECK_FAIL(
         deck, "tri.output",
         "output %s is of unordered pairs: say symmetric: yes in tri.function if the value "
@@ -78,9 +94,7 @@ tsl_err tri_check_pairing(const tsl_deck *deck, const tri_deck *s) {
       !tsl_deck_given(deck, "tri.input.radius_column"))
     TSL_DECK_FAIL(deck, "tri.function", "%s needs radii: give input.radius_column or radius",
                   tri_choice_words[s->function.name]);
-  if (gravity && s->generator.kind == POINTS_NONE && !tsl_deck_given(deck, "tri.mass") &&
-      !tsl_deck_given(deck, "tri.input.mass_column"))
-    TSL_DECK_FAIL(deck, "tri.function", "gravity needs masses: give input.mass_column or mass");
+  if (gravity) TSL_TRY(check_masses(deck, s));
 done:
   return err;
 }
@@ -165,9 +179,12 @@ done:
   return err;
 }
 
-/** Does an equation keep the values of points with themselves? */
-static bool keeps_own(const tsl_deck *deck, const tri_deck *s) {
-  return s->function.diagonal || !tsl_deck_given(deck, "tri.function.diagonal");
+/** Are values of points with themselves kept? */
+static bool keeps_own(const tsl_deck *deck, const tri_deck *s, const tri_params *p) {
+  if (tri_two_given(deck, s)) return true;
+  if (tri_is_equation(p))
+    return !p->gradient && (s->function.diagonal || !tsl_deck_given(deck, "tri.function.diagonal"));
+  return tri_abouts[p->function].extra == TRI_RADIUS || tri_is_similarity(p);
 }
 
 /** Threads of a block of the maps; the words of the key block in its order. */
@@ -193,13 +210,11 @@ tsl_err tri_check_values(const tsl_deck *deck, const tri_deck *s, tri_params *p)
   p->softening = s->softening;
   p->constant = s->constant;
   p->n_quantities = (int32_t)s->function.quantities.n;
-  p->n_vectors = (int32_t)s->input.vector_columns.n;
+  p->n_vectors = (int32_t)(tri_other_given(deck) ? s->other.input.vector_columns.n
+                                                 : s->input.vector_columns.n);
   p->gradient = tri_is_equation(p) && p->output == TRI_FORCES;
   if (p->gradient) p->output = TRI_SUM;
-  p->keeps_diagonal = p->gradient ? 0
-                      : tri_is_equation(p)
-                          ? keeps_own(deck, s)
-                          : tri_abouts[p->function].extra == TRI_RADIUS || tri_is_similarity(p);
+  p->keeps_diagonal = keeps_own(deck, s, p);
   TSL_TRY(tri_check_fits(deck, "tri.sphere_radius", p, s->sphere_radius));
   TSL_TRY(check_large(deck, "tri.softening", p, s->softening * s->softening));
   TSL_TRY(check_large(deck, "tri.G", p, s->constant));
@@ -234,7 +249,7 @@ static tsl_err set_places(const tsl_deck *deck, const tri_deck *s, const tri_poi
                           tri_params *p) {
   tsl_err err = TSL_OK;
   const int64_t rows = points->table.n - (s->self ? 0 : points->other);
-  p->two = (tri_other_given(deck) && !s->self) || points->row != NULL;
+  p->two = tri_two_given(deck, s);
   p->columns = p->two ? points->other : 0;
   p->first = (p->columns + TRI_PAD - 1) / TRI_PAD * TRI_PAD;
   p->n = p->first + rows;
@@ -293,9 +308,9 @@ tsl_err tri_check_points(const tsl_deck *deck, const tri_deck *s, const tri_poin
   TSL_TRY(check_result(deck, p));
   if (tri_is_terms(p)) p->scale = scale_of(s, p);
   if (p->output == TRI_DBSCAN) p->k = s->min_samples - 1;
-  if (tri_output_in(p, TRI_BIT(MINIMUM) | TRI_BIT(LINKAGE))) p->k = p->n > 1;
-  const int64_t most = tri_columns_of(p) - !p->two; /* neighbours of a point */
-  if (p->output != TRI_TOPK || most <= 0) goto done;
+  const int64_t most = tri_partners_of(p);
+  if (tri_output_in(p, TRI_BIT(MINIMUM) | TRI_BIT(LINKAGE))) p->k = most > 0;
+  if (p->output != TRI_TOPK || most == 0) goto done;
   if (s->k > most)
     TSL_DECK_FAIL(deck, "tri.k", "%lld neighbours asked for, but %lld points have %lld each",
                   (long long)s->k, (long long)tri_rows_of(p), (long long)most);

@@ -44,9 +44,10 @@ static const tsl_key input_keys[] = {
     TSL_INT_KEY("radius_column", IN(radius_column), "", 0, POINTS_MAX_D * 16,
                 "Overlap: column of the radii, counted from 0, in the unit of the coordinates."),
     TSL_INT_KEY("mass_column", IN(mass_column), "", 0, POINTS_MAX_D * 16,
-                "Gravity: column of the masses, counted from 0."),
+                "Gravity: column of the masses, counted from 0; of two sets the other's."),
     TSL_INTS_KEY("vector_columns", IN(vector_columns), 0, POINTS_MAX_D * 16,
-                 "Sum: columns of the vectors, counted from 0; default: one vector of ones."),
+                 "Sum: columns of the vectors, counted from 0, of two sets the other's; default: "
+                 "one vector of ones."),
     TSL_INT_KEY("kind_column", IN(kind_column), "", 0, POINTS_MAX_D * 16,
                 "Histogram, between: column of the points' kinds, whole numbers."),
     TSL_TEXT_KEY("kind_file", IN(kind_file), "",
@@ -115,7 +116,9 @@ const tsl_key tri_keys[] = {
     TSL_MAP_KEY(
         "other", AT(other), other_keys, sizeof((tri_deck *)0)->other,
         "Another set: pairs are a point of the first set and one of the other. condensed is then a "
-        "matrix, topk the nearest points of the other set, paired has point k of both."),
+        "matrix, topk the nearest points of the other set, sum and forces those of the other set "
+        "on "
+        "each point of the first, paired has point k of both."),
     TSL_MAP_KEY("between", AT(between), between_keys, sizeof((tri_deck *)0)->between,
                 "Two kinds of the points (input.kind_column, kind_file, symbols) as two sets; "
                 "points_first and points_other say which points these are."),

@@ -59,28 +59,35 @@ done:
   return err;
 }
 
+/** The value of the k-th of some pairs: a row and a column that is not its own. */
+static place pick_pair(const tri_params *p, uint64_t k) {
+  const int64_t i = p->first + lang_pick(2 * k, tri_rows_of(p));
+  const int64_t j = lang_pick(2 * k + 1, tri_partners_of(p));
+  return (place){i, p->two ? j : (i + 1 + j) % p->n, -1, -1, 0};
+}
+
 tsl_err tri_equation_sample(const tsl_deck *deck, const tri_equation *e,
                             const tsl_problem *problem) {
   tsl_err err = TSL_OK;
-  const int64_t n = tri_params_of(problem)->n;
+  const tri_params *p = tri_params_of(problem);
   double worst = 0, largest = 0, there[2] = {0}, v[2];
   int64_t at[2] = {0};
-  for (uint64_t k = 0; k < PAIRS && n > 1; k++) {
-    const int64_t i = lang_pick(2 * k, n), j = (i + 1 + lang_pick(2 * k + 1, n - 1)) % n;
-    TSL_TRY(value_at(deck, e, problem, &(place){i, j, -1, -1, 0}, &v[0]));
-    TSL_TRY(value_at(deck, e, problem, &(place){j, i, -1, -1, 0}, &v[1]));
+  for (uint64_t k = 0; k < PAIRS && tri_pairs_of(p) > 0; k++) {
+    const place pair = pick_pair(p, k);
+    TSL_TRY(value_at(deck, e, problem, &pair, &v[0]));
+    TSL_TRY(value_at(deck, e, problem, &(place){pair.j, pair.i, -1, -1, 0}, &v[1]));
     const double size = fmax(fabs(v[0]), fabs(v[1])), off = fabs(v[0] - v[1]);
     if (!isfinite(size) || !isfinite(off)) continue;
     largest = fmax(largest, size);
     if (off <= of_value * size || off <= worst) continue;
-    worst = off, at[0] = i, at[1] = j, there[0] = v[0], there[1] = v[1];
+    worst = off, at[0] = pair.i - p->first, at[1] = pair.j, there[0] = v[0], there[1] = v[1];
   }
   if (worst > of_largest * largest)
     TSL_DECK_FAIL(deck, "tri.function.symmetric",
                   "the value is not symmetric: of points (%lld, %lld) it is %.9g, of (%lld, %lld) "
-                  "%.9g; say symmetric: no, with output topk or sum",
+                  "%.9g; say symmetric: no%s",
                   (long long)at[0], (long long)at[1], there[0], (long long)at[1], (long long)at[0],
-                  there[1]);
+                  there[1], p->two ? "" : ", with output topk or sum");
 done:
   return err;
 }
@@ -112,9 +119,9 @@ tsl_err tri_equation_slope(const tsl_deck *deck, const tri_equation *e,
   lang_slopes slopes = {0};
   double v[2];
   place worst = {0};
-  for (uint64_t n = 0; n < PAIRS / 4 && p->n > 1; n++) {
-    place at = {.i = lang_pick(2 * n, p->n), .component = (int64_t)n % p->d, .moved = -1};
-    at.j = (at.i + 1 + lang_pick(2 * n + 1, p->n - 1)) % p->n;
+  for (uint64_t n = 0; n < PAIRS / 4 && tri_pairs_of(p) > 0; n++) {
+    place at = pick_pair(p, n);
+    at.component = (int64_t)n % p->d;
     TSL_TRY(compare_slopes(deck, e, problem, at, v));
     if (lang_slopes_differ(&slopes, v[0], v[1])) worst = at;
   }
@@ -122,8 +129,8 @@ tsl_err tri_equation_slope(const tsl_deck *deck, const tri_equation *e,
     TSL_DECK_FAIL(deck, "tri.function.gradient",
                   "it is not the value's derivative: of points (%lld, %lld), k = %lld, it is %.6g, "
                   "by differences %.6g",
-                  (long long)worst.i, (long long)worst.j, (long long)worst.component, slopes.given,
-                  slopes.by_differences);
+                  (long long)(worst.i - p->first), (long long)worst.j, (long long)worst.component,
+                  slopes.given, slopes.by_differences);
 done:
   return err;
 }

@@ -125,7 +125,7 @@ static inline int64_t tri_chunk_of(const tri_params *p) {
 /** Points before preparation; tri_points_clear releases them. */
 typedef struct tri_points {
   table_rows table; /**< [n][d], then quantities, vectors, and one column more when has_extra; the
-                       other set's rows first */
+                       other set's rows first, 0 where the first set has no such column */
   int64_t d, more;  /**< dimensions; quantities and vectors */
   int64_t other;    /**< rows of the other set, else 0 */
   int64_t *row;     /**< between: [n] which point of the input each row was; else NULL */
@@ -200,14 +200,15 @@ tsl_err tri_load(const tsl_deck *deck, const tri_deck *s, int32_t format, tri_po
 
 void tri_points_clear(tri_points *points);
 
-/** Has an output a meaning for two sets? */
-static inline bool tri_output_of_two(int32_t output) {
-  return output == TRI_CONDENSED || output == TRI_THRESHOLD || output == TRI_TOPK ||
-         output == TRI_HISTOGRAM || output == TRI_PAIRED;
-}
-
 /** Does the deck name another set? */
 bool tri_other_given(const tsl_deck *deck);
+
+/** Are pairs those of two sets, `other` or `between`, and of these alone? */
+bool tri_two_given(const tsl_deck *deck, const tri_deck *s);
+
+/** Refuse outputs and functions that have no meaning for two sets. @param[in] path  tri.other or
+ *  tri.between */
+tsl_err tri_two_check(const tsl_deck *deck, const tri_deck *s, const char *path);
 
 /** Check and settle the keys of the other set. @param[out] format  as from points_choose */
 tsl_err tri_other_settle(const tsl_deck *deck, tri_deck *s, int32_t *format);

@@ -18,11 +18,12 @@ static tsl_err list_columns(const tsl_deck *deck, const tri_deck *s, tri_points 
   tsl_err err = TSL_OK;
   const lang_quantity *q = s->function.quantities.values;
   const tsl_ints *x = &s->input.points.columns, *v = &s->input.vector_columns;
+  char key[POINTS_PATH];
   points->more = (int64_t)(s->function.quantities.n + v->n);
   *n = (int64_t)x->n;
   *list = NULL;
   if (points->more > 0 && x->n == 0)
-    TSL_DECK_FAIL(deck, "tri.input",
+    TSL_DECK_FAIL(deck, points_key(tri_section(s), "input", key),
                   "give columns, those of the coordinates: with columns of quantities or vectors "
                   "the others are not all coordinates");
   TSL_TRY(tsl_alloc(*n + points->more, sizeof **list, "columns", (void **)list));

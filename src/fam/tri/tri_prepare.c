@@ -317,7 +317,7 @@ static double extra_of(const tri_params *p, const tri_deck *s, const tri_points 
   const table_rows *t = &points->table;
   if (points->has_extra) return t->values[(i + 1) * t->columns - 1];
   if (tri_abouts[p->function].extra == TRI_RADIUS) return s->radius;
-  return one_mass ? s->mass : 1.0 / (double)points->table.n;
+  return one_mass ? s->mass : 1.0 / (double)tri_columns_of(p);
 }
 
 /** TRI_TOTAL. */
@@ -341,9 +341,10 @@ static tsl_err store_extras(const tri_preparing *c, const tri_deck *s, void *dat
   tsl_err err = TSL_OK;
   const bool one_mass = tsl_deck_given(c->deck, "tri.mass");
   const char *what = tri_abouts[c->p->function].extra == TRI_RADIUS ? "radius" : "mass";
+  const int64_t n = c->p->function == TRI_GRAVITY ? tri_columns_of(c->p) : c->points->table.n;
   bool equal = true;
   double first = 0, most = 0;
-  for (int64_t i = 0; i < c->points->table.n; i++) {
+  for (int64_t i = 0; i < n; i++) { /* masses are those of the columns */
     const double value = extra_of(c->p, s, c->points, one_mass, i);
     if (value < 0)
       TSL_DECK_FAIL(c->deck, tri_blamed(c, i), "point %lld (from 0): %s %g is negative",
@@ -384,11 +385,11 @@ static tsl_err store_more(const tri_preparing *c, void *data) {
   const tri_params *p = c->p;
   const table_rows *t = &c->points->table;
   const int64_t first = tri_abouts[p->function].extra != TRI_NO_EXTRA;
-  for (int64_t i = 0; i < p->n && c->points->more > 0; i++) {
+  for (int64_t i = 0; i < t->n && c->points->more > 0; i++) {
     const double *row = t->values + i * t->columns + c->points->d;
     TSL_TRY(check_row(c, i, row, c->points->more));
     for (int64_t m = 0; m < c->points->more; m++)
-      tsl_real_put(p->type, data, (first + m) * p->n_pad + i, row[m]);
+      tsl_real_put(p->type, data, (first + m) * p->n_pad + tri_place_of(p, i), row[m]);
   }
 done:
   return err;

@@ -12,7 +12,7 @@
 
 /** What the fields of an output depend on. */
 typedef struct sizes {
-  int64_t n, pairs, k, d, columns, rows, n_1, edges, two, four, vectors, none;
+  int64_t n, pairs, k, d, columns, paired, n_1, edges, two, four, vectors, none;
 } sizes;
 
 #define SIZE(member) offsetof(sizes, member)
@@ -50,21 +50,30 @@ static const output_field outputs[TRI_N_OUTPUTS][MAX_OUT] = {
                   {"values", "Values of the k nearest points.", -1, TSL_GATHER, 2, SIZE(n), SIZE(k),
                    1, OF_VALUE}},
     [TRI_FORCES] = {{"accelerations", "Acceleration of each point.", TSL_F64, TSL_GATHER, 2,
-                     SIZE(n), SIZE(d), 0, OF_NOTHING},
+                     SIZE(n), SIZE(d), 0, OF_NOTHING,
+                     "Acceleration at each point by the masses of the other set."},
                     {"potential", "Gravitational potential at each point, its own mass left out.",
-                     TSL_F64, TSL_GATHER, 1, SIZE(n), END, 0, OF_NOTHING}},
+                     TSL_F64, TSL_GATHER, 1, SIZE(n), END, 0, OF_NOTHING,
+                     "Gravitational potential at each point of the other set's masses."}},
     [TRI_DEGREE] = {{"degree", "Other points within the threshold of each point.", TSL_I64,
-                     TSL_GATHER, 1, SIZE(n), END, 0, OF_NOTHING}},
+                     TSL_GATHER, 1, SIZE(n), END, 0, OF_NOTHING,
+                     "Points of the other set within the threshold of each point."}},
     [TRI_MINIMUM] = {{"neighbours", "The nearest point of each point, the first of equal ones.",
-                      TSL_I64, TSL_GATHER, 1, SIZE(rows), END, 1, OF_NOTHING},
-                     {"values", "Values of the nearest points.", -1, TSL_GATHER, 1, SIZE(rows), END,
-                      1, OF_VALUE}},
+                      TSL_I64, TSL_GATHER, 1, SIZE(paired), END, 1, OF_NOTHING,
+                      "The point of the other set that is nearest to each point, the first of "
+                      "equal ones."},
+                     {"values", "Values of the nearest points.", -1, TSL_GATHER, 1, SIZE(paired),
+                      END, 1, OF_VALUE}},
     [TRI_MAXIMUM] = {{"neighbours", "The farthest point of each point, the first of equal ones.",
-                      TSL_I64, TSL_GATHER, 1, SIZE(rows), END, 1, OF_NOTHING},
-                     {"values", "Values of the farthest points.", -1, TSL_GATHER, 1, SIZE(rows),
+                      TSL_I64, TSL_GATHER, 1, SIZE(paired), END, 1, OF_NOTHING,
+                      "The point of the other set that is farthest from each point, the first of "
+                      "equal ones."},
+                     {"values", "Values of the farthest points.", -1, TSL_GATHER, 1, SIZE(paired),
                       END, 1, OF_VALUE}},
     [TRI_CSR] = {{"indices", "Points j within the threshold of point i, row by row, ascending.",
-                  TSL_I32, TSL_LIST, 1, SIZE(none), END, 0, OF_NOTHING},
+                  TSL_I32, TSL_LIST, 1, SIZE(none), END, 0, OF_NOTHING,
+                  "Points j of the other set within the threshold of point i, row by row, "
+                  "ascending."},
                  {"values", "Values of the pairs (i, j).", -1, TSL_LIST, 1, SIZE(none), END, 0,
                   OF_VALUE},
                  {"lengths", "Entries of each row.", TSL_I32, TSL_GATHER, 1, SIZE(n), END, 2,
@@ -105,7 +114,9 @@ static const output_field outputs[TRI_N_OUTPUTS][MAX_OUT] = {
     [TRI_SUM] = {{"sums",
                   "Sums over all points j of value(i, j) times a vector's number j, for each "
                   "point i and vector.",
-                  TSL_F64, TSL_GATHER, 2, SIZE(n), SIZE(vectors), 0, OF_VALUE}},
+                  TSL_F64, TSL_GATHER, 2, SIZE(n), SIZE(vectors), 0, OF_VALUE,
+                  "Sums over all points j of the other set of value(i, j) times a vector's number "
+                  "j, for each point i and vector."}},
     [TRI_PAIRED] = {{"values", "Value of point k of the first set with point k of the other.", -1,
                      TSL_GATHER, 1, SIZE(n), END, 1, OF_VALUE}},
 };
@@ -113,9 +124,10 @@ static const output_field outputs[TRI_N_OUTPUTS][MAX_OUT] = {
 /** In place of TRI_SUM's with params.gradient. */
 static const output_field forces[MAX_OUT] = {
     {"forces", "Minus the sum over all other points of the gradient by the point's coordinates.",
-     TSL_F64, TSL_GATHER, 2, SIZE(n), SIZE(d), 0, OF_NOTHING, NULL},
+     TSL_F64, TSL_GATHER, 2, SIZE(n), SIZE(d), 0, OF_NOTHING,
+     "Minus the sum over all points of the other set of the gradient by the point's coordinates."},
     {"potential", "Sum over all other points of the value.", TSL_F64, TSL_GATHER, 1, SIZE(n), END,
-     0, OF_VALUE, NULL}};
+     0, OF_VALUE, "Sum over all points of the other set of the value."}};
 /** Two sets: condensed. */
 static const output_field matrix[] = {
     {"distances", "Values of all pairs: row i of the first set, column j of the other.", -1,
@@ -164,8 +176,8 @@ static tsl_err add_outputs(tsl_problem *problem, const char *unit) {
              .k = p->k,
              .d = p->d_read,
              .columns = p->columns,
-             .rows = p->n > 1 ? p->n : 0,
-             .n_1 = p->n + 1,
+             .paired = tri_partners_of(p) > 0 ? tri_rows_of(p) : 0,
+             .n_1 = tri_rows_of(p) + 1,
              .edges = p->n > 1 ? p->n - 1 : 0,
              .two = 2,
              .four = 4,

@@ -14,19 +14,24 @@ static tsl_err set_indptr(tsl_problem *problem) {
   TSL_TRY(tri_graph_result(problem, "indptr", &data));
   int64_t *const indptr = data;
   indptr[0] = 0;
-  for (int64_t i = 0; i < tri_params_of(problem)->n; i++) indptr[i + 1] = indptr[i] + lengths[i];
+  for (int64_t i = 0; i < tri_rows_of(tri_params_of(problem)); i++)
+    indptr[i + 1] = indptr[i] + lengths[i];
 done:
   return err;
 }
 
 tsl_err tri_advance(tsl_problem *problem, int phase, bool *more) {
   (void)phase;
-  *more = false;
+  tsl_err err = TSL_OK;
   const tri_params *p = tri_params_of(problem);
+  *more = false;
   if (tri_is_graph(p)) return tri_graph_advance(problem, more);
-  if (p->output == TRI_CSR) return set_indptr(problem);
   if (p->frames > 0) return TSL_OK;
-  return p->output == TRI_HISTOGRAM ? tri_histogram_finish(problem) : tri_between_finish(problem);
+  if (p->output == TRI_HISTOGRAM) return tri_histogram_finish(problem);
+  if (p->output == TRI_CSR) TSL_TRY(set_indptr(problem));
+  TSL_TRY(tri_between_finish(problem));
+done:
+  return err;
 }
 
 static void restore(int type, void *values, int64_t n) {
@@ -76,13 +81,14 @@ static void sum_histogram(const tsl_problem *problem, tsl_summary *summary) {
 }
 
 static void sum_degree(const tsl_problem *problem, tsl_summary *summary) {
+  const tri_params *p = tri_params_of(problem);
   const int64_t *degree = problem->fields[TRI_OUT].data;
   int64_t sum = 0, most = 0;
-  for (int64_t i = 0; i < tri_params_of(problem)->n; i++) {
+  for (int64_t i = 0; i < tri_rows_of(p); i++) {
     sum += degree[i];
     most = degree[i] > most ? degree[i] : most;
   }
-  tsl_summary_add(summary, "pairs within the threshold", (double)sum / 2, "1");
+  tsl_summary_add(summary, "pairs within the threshold", (double)sum / (p->two ? 1 : 2), "1");
   tsl_summary_add(summary, "largest degree", (double)most, "1");
 }
 
@@ -166,7 +172,8 @@ tsl_err tri_summary(const tsl_problem *problem, tsl_summary *summary) {
     tsl_summary_add(summary, letters ? "sequences of the other set" : "points of the other set",
                     (double)p->columns, "1");
   tsl_summary_add(summary, "pairs", tri_pairs_of(p), "1");
-  if (lines[p->output] != NULL) lines[p->output](problem, summary);
+  const bool own = p->output != TRI_FORCES || !p->two; /* two sets do not act on each other */
+  if (lines[p->output] != NULL && own) lines[p->output](problem, summary);
   if (p->aligned) sum_alignments(problem, summary);
   return TSL_OK;
 }

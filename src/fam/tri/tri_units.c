@@ -68,7 +68,7 @@ static int64_t slab_bytes(const tri_params *p, int64_t a, int64_t b) {
     return (b - a) * (p->d_read + 1) * (int64_t)sizeof(double);
   case TRI_MINIMUM:
   case TRI_MAXIMUM:
-    return p->n > 1 ? (b - a) * ((int64_t)sizeof(int64_t) + element) : 0;
+    return tri_partners_of(p) > 0 ? (b - a) * ((int64_t)sizeof(int64_t) + element) : 0;
   case TRI_DEGREE:
   case TRI_COMPONENTS:
     return (b - a) * (int64_t)sizeof(int64_t);
@@ -240,35 +240,37 @@ void tri_region(const tsl_problem *problem, const tsl_unit *unit, int field, int
                 int64_t hi[3]) {
   const tri_params *p = tri_params_of(problem);
   const int64_t a = unit->lo[0], b = unit->hi[0];
-  const int64_t columns[TRI_N_OUTPUTS] = {[TRI_SQUARE] = b,
-                                          [TRI_TOPK] = p->k,
-                                          [TRI_FORCES] = field == TRI_OUT ? p->d_read : 1,
-                                          [TRI_DEGREE] = field == TRI_OUT,
-                                          [TRI_MINIMUM] = p->n > 1,
-                                          [TRI_MAXIMUM] = p->n > 1,
-                                          [TRI_CSR] = field == TRI_OUT_3,
-                                          [TRI_COMPONENTS] = field == TRI_OUT ? 2 : 0,
-                                          [TRI_DBSCAN] = field == TRI_OUT ? 2 : field == TRI_OUT_2,
-                                          [TRI_LINKAGE] = field == TRI_OUT ? 2 : field == TRI_OUT_2,
-                                          [TRI_PAIRED] = field == TRI_OUT,
-                                          [TRI_SUM] = !p->gradient       ? tri_sums(p)
-                                                      : field == TRI_OUT ? p->d_read
-                                                                         : 1};
+  enum { NONE = -1 }; /* units do not write it */
+  const int64_t one = tri_partners_of(p) > 0 ? 1 : NONE;
+  const int64_t columns[TRI_N_OUTPUTS][3] = {
+      [TRI_CONDENSED] = {p->columns, NONE, NONE},
+      [TRI_SQUARE] = {b, NONE, NONE},
+      [TRI_THRESHOLD] = {NONE, NONE, NONE},
+      [TRI_TOPK] = {p->k, p->k, NONE},
+      [TRI_HISTOGRAM] = {NONE, NONE, NONE},
+      [TRI_FORCES] = {p->d_read, 1, NONE},
+      [TRI_DEGREE] = {1, NONE, NONE},
+      [TRI_MINIMUM] = {one, one, NONE},
+      [TRI_MAXIMUM] = {one, one, NONE},
+      [TRI_CSR] = {NONE, NONE, 1},
+      [TRI_COMPONENTS] = {2, NONE, NONE},
+      [TRI_DBSCAN] = {2, 1, NONE},
+      [TRI_LINKAGE] = {2, 1, NONE},
+      [TRI_SUM] = {p->gradient ? p->d_read : tri_sums(p), p->gradient ? 1 : NONE, NONE},
+      [TRI_PAIRED] = {1, NONE, NONE}};
   if (p->frames > 0) {
     tri_frames_region(problem, unit, field, lo, hi);
     return;
   }
   memset(lo, 0, 3 * sizeof lo[0]);
   hi[0] = 0, hi[1] = hi[2] = 1;
-  if (p->two && field > (p->output == TRI_CONDENSED ? TRI_OUT : TRI_OUT_2)) return;
-  if (p->output == TRI_CONDENSED && p->two) {
-    lo[0] = a, hi[0] = b, hi[1] = p->columns;
-  } else if (p->output == TRI_CONDENSED) {
+  if (field > TRI_OUT_3 || columns[p->output][field - TRI_OUT] == NONE) return;
+  lo[0] = a, hi[0] = b, hi[1] = columns[p->output][field - TRI_OUT];
+  if (p->output == TRI_CONDENSED && !p->two) {
     lo[0] = tri_condensed_row(p->n, a);
     hi[0] = tri_condensed_row(p->n, b);
-  } else if (columns[p->output] > 0 || p->output == TRI_TOPK) {
-    lo[0] = a, hi[0] = b, hi[1] = columns[p->output];
-  } /* else written by advance, by no unit */
+    hi[1] = 1;
+  }
 }
 
 int64_t tri_neighbours(const tsl_unit *units, int64_t n) {

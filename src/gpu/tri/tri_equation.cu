@@ -62,9 +62,23 @@ done:
   return err;
 }
 
+/* Values of rows [a, b) with columns [c0, c1) into out. */
+static tsl_err fill(tri_gpu *w, int64_t a, int64_t b, int64_t c0, int64_t c1, void *out) {
+  equation_rows rows = {};
+  rows.n = w->p.n;
+  rows.a = a;
+  rows.b = b;
+  rows.columns = c1 - c0;
+  rows.first = c0;
+  rows.out = out;
+  return launch_rows(w, STRIP, rows, c1 - c0);
+}
+
 tsl_err tri_equation_store(tri_gpu *w, const tri_slab *slab, void *out) {
   const bool square = w->p.output == TRI_SQUARE;
+  const int64_t first = w->p.first;
   equation_rows rows = {};
+  if (w->p.two) return fill(w, first + slab->a, first + slab->b, 0, slab->columns, out);
   rows.n = w->p.n;
   rows.a = slab->a;
   rows.b = slab->b;
@@ -77,16 +91,9 @@ tsl_err tri_equation_store(tri_gpu *w, const tri_slab *slab, void *out) {
 
 tsl_err tri_equation_strip(tri_gpu *w, int64_t a, int64_t b, int64_t c0, int64_t c1) {
   tsl_err err = TSL_OK;
-  equation_rows rows = {};
   TSL_TRY(tsl_gpu_reserve(&w->memory, &w->strips[0], (b - a) * (c1 - c0) * tri_value_bytes(w),
                           "strip of values"));
-  rows.n = w->p.n;
-  rows.a = a;
-  rows.b = b;
-  rows.columns = c1 - c0;
-  rows.first = c0;
-  rows.out = w->strips[0].data;
-  TSL_TRY(launch_rows(w, STRIP, rows, c1 - c0));
+  TSL_TRY(fill(w, a, b, c0, c1, w->strips[0].data));
 done:
   return err;
 }

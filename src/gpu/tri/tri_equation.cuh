@@ -22,7 +22,7 @@ tsl_err tri_equation_strip(tri_gpu *w, int64_t a, int64_t b, int64_t c0, int64_t
 
 /** Rows of a batch of sums, device memory; as the compiled loops have it. */
 typedef struct tri_sum_rows {
-  int64_t n, a, b; /**< points; rows [a, b) */
+  int64_t n, a, b; /**< columns; places of rows [a, b) */
   const void *w;   /**< [n_pad] one vector */
   double *partial; /**< [chunks][terms][b - a], or NULL: sums are written */
   double *sums;    /**< sums[(i - a) stride + term] */

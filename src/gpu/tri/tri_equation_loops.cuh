@@ -132,7 +132,7 @@ extern "C" __global__ void __launch_bounds__(TRI_SUM_BLOCK)
 #pragma unroll
   for (int r = 0; r < TRI_SUM_ROWS; r++) {
     row[r] = first + r * TRI_SUM_BLOCK + threadIdx.x;
-    a[r] = tri_read((const R *)args.x, (const R *)args.q, args.ld, row[r] < o.n ? row[r] : o.n - 1);
+    a[r] = tri_read((const R *)args.x, (const R *)args.q, args.ld, row[r] < o.b ? row[r] : o.b - 1);
   }
   for (i64 chunk = blockIdx.y; chunk < o.chunks; chunk += gridDim.y) {
     const i64 j = chunk * TRI_CHUNK;

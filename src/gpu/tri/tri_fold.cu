@@ -2,6 +2,8 @@
 #include "tri_fold.cuh"
 #include "tri_strips.cuh"
 
+#include <string.h>
+
 extern template tsl_err tri_fold_rows<float>(const tri_gpu *, const tri_args<float> *, int64_t,
                                              int64_t, const tri_fold<float> *);
 extern template tsl_err tri_fold_rows<double>(const tri_gpu *, const tri_args<double> *, int64_t,
@@ -46,7 +48,7 @@ enum { NUMBERS, VALUES };
 template <class R> static tri_fold<R> fold_of(const tri_gpu *w, int64_t a) {
   tri_fold<R> o = {};
   const bool graph = tri_is_graph(&w->p);
-  o.first = (int)a;
+  o.first = (int)(w->p.near ? a : w->p.first + a);
   o.cut = (R)w->p.threshold;
   o.kind = TRI_FOLD_DEGREE;
   if (w->p.output == TRI_MAXIMUM) o.kind = TRI_FOLD_FARTHEST, o.cut = (R)HUGE_VAL;
@@ -113,6 +115,10 @@ done:
 }
 
 tsl_err tri_fold_run(tri_gpu *w, int64_t lo, int64_t hi, tsl_part *part) {
-  if (w->p.output == TRI_MAXIMUM && w->p.n < 2) return TSL_OK;
+  if (w->p.output == TRI_MAXIMUM && tri_partners_of(&w->p) == 0) return TSL_OK;
+  if (tri_columns_of(&w->p) == 0) { /* the other set is empty */
+    memset(part->slab[TRI_OUT], 0, (size_t)(hi - lo) * sizeof(int64_t));
+    return TSL_OK;
+  }
   return tri_in_batches(w, lo, hi, [=](int64_t a, int64_t b) { return batch(w, lo, a, b, part); });
 }

@@ -21,7 +21,7 @@ typedef enum tri_fold_kind {
 /** What is wanted of rows, and where it goes. */
 template <class R> struct tri_fold {
   int kind; /**< tri_fold_kind */
-  int a, b; /**< rows of a launch; out[0] is row `first` */
+  int a, b; /**< rows of a launch; out[0] is row `first`; places, but with near pairs */
   int first;
   R cut; /**< largest value that matters; FARTHEST: infinite */
   /* LINK and NEAREST, else NULL: */

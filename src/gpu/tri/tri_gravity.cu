@@ -1,11 +1,11 @@
 /* Softened gravity: accelerations and potential of a range of rows from all points.
  *
- * The n points are cut into tiles of 256 and the tiles into segments; both depend on n alone. One
- * block sums one segment for its rows: a tile in type R, in ascending order of j, then added to
- * fp64 sums in ascending order of tiles. A second kernel adds the segments in ascending order. So
- * the bits of a row do not depend on which rows are computed together, and batches of a few
- * thousand rows still are many rounds of blocks. fp32 uses rsqrt.approx.ftz (relative error
- * 2^-22.9); fp64 uses rsqrt (1 ulp). */
+ * The n points that are summed over are cut into tiles of 256 and the tiles into segments; both
+ * depend on n alone. One block sums one segment for its rows: a tile in type R, in ascending order
+ * of j, then added to fp64 sums in ascending order of tiles. A second kernel adds the segments in
+ * ascending order. So the bits of a row do not depend on which rows are computed together, and
+ * batches of a few thousand rows still are many rounds of blocks. fp32 uses rsqrt.approx.ftz
+ * (relative error 2^-22.9); fp64 uses rsqrt (1 ulp). */
 #include "gpu.cuh"
 #include "tri_gpu.cuh"
 
@@ -17,7 +17,7 @@ template <class R> struct rows_of { static constexpr int value = sizeof(R) == 4 
 
 template <class R> struct alignas(4 * sizeof(R)) body { R x, y, z, m; };
 
-/* Rows [a, a + rows) against all n points; a launch begins at row a + first. */
+/* Rows [a, a + rows), places, against all n columns; a launch begins at row a + first. */
 template <class R> struct gravity_job {
   const R *x, *m;
   int64_t n_pad;
@@ -90,7 +90,8 @@ static __global__ void __launch_bounds__(THREADS) gravity_kernel(gravity_job<R> 
   for (int q = 0; q < Q; q++) {
     i[q] = begin + q * THREADS + (int)threadIdx.x;
 #pragma unroll
-    for (int k = 0; k < 3; k++) p[q][k] = __ldg(job.x + k * job.n_pad + min(i[q], job.n - 1));
+    for (int k = 0; k < 3; k++)
+      p[q][k] = __ldg(job.x + k * job.n_pad + min(i[q], job.a + job.rows - 1));
   }
   for (int t = 0; t < job.tiles; t++) {
     const int64_t at = ((int64_t)blockIdx.y * job.tiles + t) * TILE;
@@ -165,7 +166,7 @@ static int segments_of(int64_t n) {
 }
 
 int64_t tri_gravity_bytes(const tri_gpu *w, int64_t rows) {
-  return (int64_t)segments_of(w->p.n) * SUMS * (int64_t)sizeof(double) * rows;
+  return (int64_t)segments_of(tri_columns_of(&w->p)) * SUMS * (int64_t)sizeof(double) * rows;
 }
 
 int64_t tri_gravity_rows(const tri_gpu *w, int64_t rows) {
@@ -178,7 +179,7 @@ template <class R, int Q>
 static tsl_err tri_gravity_launch(const tri_gpu *w, gravity_job<R> job, int first, int64_t blocks,
                                   cudaStream_t stream) {
   tsl_err err = TSL_OK;
-  const dim3 grid((unsigned)blocks, (unsigned)segments_of(w->p.n));
+  const dim3 grid((unsigned)blocks, (unsigned)segments_of(tri_columns_of(&w->p)));
   job.first = first;
   if (w->p.mass != 0)
     TSL_LAUNCH((gravity_kernel<R, true, Q>), grid, THREADS, 0, stream, job);
@@ -204,15 +205,16 @@ static tsl_err sums(const tri_gpu *w, int64_t lo, int64_t hi, double *partial, c
   tsl_err err = TSL_OK;
   constexpr int Q = rows_of<R>::value;
   const bool equal = w->p.mass != 0;
+  const int64_t n = tri_columns_of(&w->p);
   gravity_job<R> job = {};
   int64_t blocks = 0;
   job.x = (const R *)w->points.data;
   job.m = equal ? NULL : (const R *)w->extras.data;
   job.n_pad = w->p.n_pad;
-  job.n = (int)w->p.n;
-  job.a = (int)lo;
+  job.n = (int)n;
+  job.a = (int)(w->p.first + lo);
   job.rows = (int)(hi - lo);
-  job.tiles = (int)tsl_ceil_div(tsl_ceil_div(w->p.n, TILE), segments_of(w->p.n));
+  job.tiles = (int)tsl_ceil_div(tsl_ceil_div(n, TILE), segments_of(n));
   job.eps2 = (R)ldexp(w->p.softening, -w->length) * (R)ldexp(w->p.softening, -w->length);
   job.partial = partial;
   blocks = job.rows / (THREADS * Q);
@@ -233,7 +235,7 @@ tsl_err tri_gravity_combine(const tri_gpu *w, const double *partial, int64_t row
   tsl_err err = TSL_OK;
   const double factor = w->p.constant * (w->p.mass != 0 ? w->p.mass : 1.0);
   TSL_LAUNCH(combine_kernel, dim3((unsigned)tsl_ceil_div(rows, 256)), 256, 0, stream, partial,
-             segments_of(w->p.n), (int)rows, (int)w->p.d_read,
+             segments_of(tri_columns_of(&w->p)), (int)rows, (int)w->p.d_read,
              ldexp(factor, w->weight - 2 * w->length), ldexp(factor, w->weight - w->length), acc,
              phi);
 done:

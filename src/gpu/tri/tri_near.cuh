@@ -237,7 +237,7 @@ template <class S> struct tri_near_collector {
       const int at = (first + __ffs((int)mask) - 1) * TRI_TILE + (int)threadIdx.x % 32;
       const R v = row.value(args, at);
       const int j = v <= records.threshold && at < args.n ? __ldg(boxes.order + at) : -1;
-      tri_append(records, records.full ? j >= 0 && j != i : j > own,
+      tri_append(records, records.full ? j >= 0 && j != own : j > own,
                  (unsigned long long)i * (unsigned)args.n + (unsigned)j, v);
     }
   }
@@ -344,7 +344,8 @@ template <class S> struct tri_near_folder {
       const int bit = __ffs((int)mask) - 1, at = (first + bit) * TRI_TILE + (int)threadIdx.x % 32;
       if (__shfl_sync(~0u, bound, bit) > seen.cut) continue;
       const R v = row.value(args, at);
-      if (v <= seen.cut && at < args.n) tri_fold_take(o, seen, v, __ldg(boxes.order + at), at, i);
+      if (v <= seen.cut && at < args.n)
+        tri_fold_take(o, seen, v, __ldg(boxes.order + at), at, i | args.apart);
       tri_fold_cut(o, seen);
     }
   }

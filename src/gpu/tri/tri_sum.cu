@@ -181,7 +181,7 @@ template <class R>
 static tsl_err sum_all(tri_gpu *w, const tri_sum_rows &rows, const char *vectors) {
   if (!tri_of_bits(&w->p) && w->letters == NULL)
     return sum_vectors<R>(w, tri_args_of<R>(w), rows, vectors);
-  return tri_each_strip<R>(w, rows.a, rows.b, false,
+  return tri_each_strip<R>(w, rows.a - w->p.first, rows.b - w->p.first, false,
                            [=](const tri_args<R> &args, int64_t a, int64_t b) {
                              tri_sum_rows part = rows;
                              part.a = a, part.b = b;
@@ -224,14 +224,17 @@ tsl_err tri_sum_run(tri_gpu *w, const tsl_unit *units, int64_t n, tsl_part *part
   tri_sum_rows rows = {};
   TSL_TRY(tsl_gpu_reserve(&w->memory, &w->out, (hi - lo) * m * 8, "sums"));
   TSL_TRY(find_vectors(w, &vectors));
-  rows.n = w->p.n;
-  rows.a = lo;
-  rows.b = hi;
+  rows.n = tri_columns_of(&w->p);
+  rows.a = w->p.first + lo;
+  rows.b = w->p.first + hi;
   rows.stride = m;
-  rows.chunks = (w->p.n + TRI_SUM_CHUNK - 1) / TRI_SUM_CHUNK;
+  rows.chunks = (rows.n + TRI_SUM_CHUNK - 1) / TRI_SUM_CHUNK;
   rows.sums = (double *)w->out.data;
-  TSL_TRY(w->p.type == TSL_F64 ? sum_all<double>(w, rows, vectors)
-                               : sum_all<float>(w, rows, vectors));
+  if (rows.n == 0) /* the other set is empty */
+    TSL_CUDA_TRY(cudaMemsetAsync(rows.sums, 0, (size_t)((hi - lo) * m * 8), w->stream));
+  else
+    TSL_TRY(w->p.type == TSL_F64 ? sum_all<double>(w, rows, vectors)
+                                 : sum_all<float>(w, rows, vectors));
   TSL_TRY(give_sums(w, units, n, parts));
 done:
   return err;
