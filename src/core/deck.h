@@ -28,6 +28,7 @@ typedef enum tsl_key_type {
   TSL_KEY_INTS,   /**< tsl_ints; likewise */
   TSL_KEY_WORDS,  /**< int32_t, bit k: the list has word k of choices; each at most once; a single
                        word counts as a list of one */
+  TSL_KEY_TEXTS,  /**< tsl_texts; a single text counts as a list of one */
   TSL_KEY_MAP, /**< nested struct described by keys; with choices, one of these words alone stands
                        for a map with the first of keys, a CHOICE of them */
   TSL_KEY_MAPS /**< tsl_maps: list of structs described by keys, each struct_bytes long */
@@ -42,6 +43,11 @@ typedef struct tsl_ints {
   int64_t *values; /**< [n], owned by the deck */
   uint64_t n;
 } tsl_ints;
+
+typedef struct tsl_texts {
+  char **values; /**< [n], they and the list owned by the deck */
+  uint64_t n;
+} tsl_texts;
 
 typedef struct tsl_maps {
   void *values; /**< [n] structs, owned by the deck */
@@ -82,6 +88,8 @@ typedef struct tsl_key {
   { name, TSL_KEY_INTS, at, "", min, max, NULL, NULL, 0, doc }
 #define TSL_WORDS_KEY(name, at, standard, choices, doc) \
   { name, TSL_KEY_WORDS, at, standard, 0, 0, choices, NULL, 0, doc }
+#define TSL_TEXTS_KEY(name, at, doc) \
+  { name, TSL_KEY_TEXTS, at, "", 0, 0, NULL, NULL, 0, doc }
 #define TSL_MAP_KEY(name, at, keys, bytes, doc) \
   { name, TSL_KEY_MAP, at, "", 0, 0, NULL, keys, bytes, doc }
 #define TSL_MAPS_KEY(name, at, keys, bytes, doc) \

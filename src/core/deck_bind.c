@@ -49,9 +49,24 @@ static tsl_err fail_kind(const tsl_deck *deck, const tsl_node *value, const char
   return TSL_ERR_INPUT;
 }
 
-/** Numbers or words? */
+/** Numbers, words or texts? */
 static bool is_list(const tsl_key *key) {
-  return key->type == TSL_KEY_REALS || key->type == TSL_KEY_INTS || key->type == TSL_KEY_WORDS;
+  return key->type == TSL_KEY_REALS || key->type == TSL_KEY_INTS || key->type == TSL_KEY_WORDS ||
+         key->type == TSL_KEY_TEXTS;
+}
+
+/** What one of its entries is. */
+static tsl_key_type entry_type(const tsl_key *key) {
+  switch (key->type) {
+  case TSL_KEY_WORDS:
+    return TSL_KEY_CHOICE;
+  case TSL_KEY_TEXTS:
+    return TSL_KEY_TEXT;
+  case TSL_KEY_REALS:
+    return TSL_KEY_REAL;
+  default:
+    return TSL_KEY_INT;
+  }
 }
 
 static tsl_err check_once(const tsl_deck *deck, const tsl_node *list, const tsl_node *word,
@@ -66,20 +81,20 @@ done:
   return err;
 }
 
-/** A list of numbers or words; a single one counts as a list of one. */
+/** A list of numbers, words or texts; a single one counts as a list of one. */
 static tsl_err check_list(tsl_deck *deck, const tsl_node *value, const char *path,
                           const tsl_key *key, tsl_node **out) {
   const bool words = key->type == TSL_KEY_WORDS;
-  const tsl_key_type as = words                        ? TSL_KEY_CHOICE
-                          : key->type == TSL_KEY_REALS ? TSL_KEY_REAL
-                                                       : TSL_KEY_INT;
+  const tsl_key_type as = entry_type(key);
   tsl_err err = TSL_OK;
   char name[TSL_DECK_PATH_MAX + 32];
   tsl_node *entry = NULL;
   int64_t i = 0;
   if (value->kind == TSL_NODE_MAP || tsl_node_is_null(value))
     return fail_kind(deck, value, path,
-                     words ? "a word or a list of words" : "a number or a list of numbers");
+                     words                ? "a word or a list of words"
+                     : as == TSL_KEY_TEXT ? "a text or a list of texts"
+                                          : "a number or a list of numbers");
   TSL_TRY(tsl_node_new(&deck->arena, TSL_NODE_LIST, value, out));
   if (value->kind == TSL_NODE_SCALAR) {
     TSL_TRY(tsl_value_check(deck, value, path, key, as, &entry));
@@ -140,6 +155,7 @@ static tsl_err check_value(tsl_deck *deck, const tsl_node *value, const char *pa
   case TSL_KEY_REALS:
   case TSL_KEY_INTS:
   case TSL_KEY_WORDS:
+  case TSL_KEY_TEXTS:
     return check_list(deck, value, path, key, out);
   default:
     return tsl_value_check(deck, value, path, key, key->type, out);

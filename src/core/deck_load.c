@@ -36,7 +36,8 @@ static size_t member_bytes(const tsl_key *key) {
       [TSL_KEY_REAL] = sizeof(double),     [TSL_KEY_BYTES] = sizeof(int64_t),
       [TSL_KEY_TEXT] = sizeof(char *),     [TSL_KEY_CHOICE] = sizeof(int32_t),
       [TSL_KEY_REALS] = sizeof(tsl_reals), [TSL_KEY_INTS] = sizeof(tsl_ints),
-      [TSL_KEY_WORDS] = sizeof(int32_t),   [TSL_KEY_MAPS] = sizeof(tsl_maps)};
+      [TSL_KEY_WORDS] = sizeof(int32_t),   [TSL_KEY_TEXTS] = sizeof(tsl_texts),
+      [TSL_KEY_MAPS] = sizeof(tsl_maps)};
   return key->type == TSL_KEY_MAP ? key->struct_bytes : bytes[key->type];
 }
 
@@ -95,7 +96,14 @@ done:
 static tsl_err make_fields(tsl_deck *deck, const char *section, const tsl_key *keys, size_t bytes,
                            int depth, const cyaml_schema_field_t **out);
 
-/** REALS, INTS, MAPS: a pointer and a 64-bit count. */
+static void set_text(cyaml_schema_value_t *value) {
+  value->type = CYAML_STRING;
+  value->flags |= CYAML_FLAG_POINTER;
+  value->data_size = sizeof(char);
+  value->string.max = CYAML_UNLIMITED;
+}
+
+/** REALS, INTS, TEXTS, MAPS: a pointer and a 64-bit count. */
 static tsl_err set_list(tsl_deck *deck, const char *section, const tsl_key *key, int depth,
                         cyaml_schema_field_t *field) {
   const size_t bytes = key->type == TSL_KEY_MAPS ? key->struct_bytes : sizeof(int64_t);
@@ -105,6 +113,7 @@ static tsl_err set_list(tsl_deck *deck, const char *section, const tsl_key *key,
   tsl_err err = TSL_OK;
   cyaml_schema_value_t *entry = NULL;
   TSL_TRY(new_value(deck, type, bytes, &entry));
+  if (key->type == TSL_KEY_TEXTS) set_text(entry);
   if (key->type == TSL_KEY_MAPS)
     TSL_TRY(make_fields(deck, section, key->keys, bytes, depth + 1, &entry->mapping.fields));
   field->data_offset = (uint32_t)(key->offset + offsetof(tsl_maps, values));
@@ -140,10 +149,7 @@ static tsl_err set_field(tsl_deck *deck, const char *section, const tsl_key *key
     value->type = CYAML_FLOAT;
     break;
   case TSL_KEY_TEXT:
-    value->type = CYAML_STRING;
-    value->flags |= CYAML_FLAG_POINTER;
-    value->data_size = sizeof(char);
-    value->string.max = CYAML_UNLIMITED;
+    set_text(value);
     break;
   case TSL_KEY_CHOICE:
   case TSL_KEY_WORDS:
@@ -156,6 +162,7 @@ static tsl_err set_field(tsl_deck *deck, const char *section, const tsl_key *key
     break;
   case TSL_KEY_REALS:
   case TSL_KEY_INTS:
+  case TSL_KEY_TEXTS:
   case TSL_KEY_MAPS:
     TSL_TRY(set_list(deck, section, key, depth, field));
     break;

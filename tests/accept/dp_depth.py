@@ -3,7 +3,7 @@
 
 usage: dp_depth.py TESELA [--fast] [ONLY]
 
-Random decks with a third index are in dp_tables.py.
+Random decks with a third index are in dp_tables.py, four indices and more in dp_indices.py.
 """
 import functools
 import itertools
@@ -315,7 +315,7 @@ def refused_case():
         done = suite.run(["run", suite.write("bad.yaml", deck.encode()), "-o", suite.path("bad.h5"), *args])
         check(done.status == 2 and all(s in done.err for s in said), f"{said} expected: {done.status} {done.tail()}")
 
-    refuse("dp.table.depth", "0; allowed 1 to 2^21", table={**table, "depth": 0})
+    refuse("dp.table.depth[0]", "0; allowed 1 to 2^21", table={**table, "depth": 0})
     refuse("dp.table.depth", "-3; allowed 1 to", table={**table, "depth": -3})
     refuse("dp.table.depth", "allowed 1 to", table={**table, "depth": 1 << 30})
     refuse("dp.table.depth", "unknown name 'c'", "^", table={**table, "depth": "len(c)"})
@@ -324,16 +324,16 @@ def refused_case():
     refuse("dp.cell", "M[0][1][4] is outside", "k = 3", "^~~~~", cell="M[i-1][j][k+1]")
     refuse("dp.cell", "computed after it: k ascends; at i = 1, j = 1, k = 0", "^~~~~", cell="k < 3 ? M[i][j][k+1] : 0")
     refuse("dp.cell", "computed from it: k ascends", "^~~~~", cell="M[i][j][k] + 1")
-    refuse("dp.goal", "'M' has three indices", "the third is missing", "^~~~~", goal="M[4][5]")
+    refuse("dp.goal", "'M' has 3 indices, as `depth` is given; these are 2", "^~~~~", goal="M[4][5]")
     refuse("dp.goal", "got 'over'", goal="max over last layer")
     refuse("dp.goal", "there is no table 'N'", goal="max N over all")
     refuse("dp.goal", "M[4][5][4] is outside the table", goal="M[4][5][4]")
     refuse("dp.goal", "'k' is the place of a cell", "^", goal="M[4][5][k]")
-    refuse("dp.cell", "column 22: 'M' has 2 indices only; `depth` gives it a third", cell="M[i-1][j] + M[i-1][j][0]", goal="M[4][5]",
+    refuse("dp.cell", "column 22: 'M' has 2 indices only; each size of `depth` gives it one more", cell="M[i-1][j] + M[i-1][j][0]", goal="M[4][5]",
            table={"type": "i32", "rows": 5, "cols": 6})
     refuse("dp.cell", "unknown name 'k'", cell="M[i-1][j] + k", goal="M[4][5]", table={"type": "i32", "rows": 5, "cols": 6})
-    refuse("dp.data[0].name", "'k' is the third index", data=[{"name": "k", "values": [1]}])
-    refuse("dp.cell", "'k' is the third index", cell="max(k = 0 .. 3 : M[i-1][j][k])")
+    refuse("dp.data[0].name", "'k' is an index of the table", data=[{"name": "k", "values": [1]}])
+    refuse("dp.cell", "'k' is an index of the table", cell="max(k = 0 .. 3 : M[i-1][j][k])")
     refuse("dp.boundary[0].value", "unknown name 'z'", boundary=[("k == 0", "z")])
     refuse("dp.memory", "is too little", "is needed", mode="recover", memory="1 MB", goal="M[299][299][3]",
            table={**table, "rows": 300, "cols": 300, "depth": 30}, cell="max(M[i-1][j][k], M[i][j-1][k])")

@@ -56,7 +56,7 @@ WATER = {"atoms": '"O 0 0 0.1174; H 0.757 0 -0.4696; H -0.757 0 -0.4696"'}
 OXYGEN = {"atoms": '"O 0 0 0; O 0 0 1.2"', "multiplicity": 3}
 CALLS = {"lcs": 16, "local": 16, "dtw table": 160, "global path": 64, "edit path": 64, "knapsack": 30, "sack path": 30,
          "sack table": 30, "chain": 16, "nussinov": 16, "tree table": 16, "own": 16, "own table": 16, "own tables": 16,
-         "own rows": 60, "own layers": 16, "layers value": 16,
+         "own rows": 60, "own layers": 16, "own indices": 16, "layers value": 16,
          "water": 500, "oxygen": 500, "fitted": 500,
          "same bits": 500}  # to the device of a single rank; others have UNITS
 
@@ -79,6 +79,9 @@ DECKS = {
         {"name": "M", "boundary": BOUNDARY, "cell": '"max(M[i-1][j-1] + a[j] % 7 - a[i] % 5, E[i][j], M[i-1][j] - 2)"'}]),
     "own layers": recurrence("recover", 120, 150, depth=40, goal="max over all",
                              cell='"max(M[i-1][j-1][max(k - 1, 0)] + a[j] % 7 - a[i + k] % 5, M[i-1][j][k], k > 0 ? M[i][j][k-1] : 0)"'),
+    "own indices": recurrence("recover", 120, 150, depth=[8, 5], goal="max over all",
+                              cell='"max(M[i-1][j-1][max(k - 1, 0)][4 - l] + a[j] % 7 - a[i + k] % 5, M[i-1][j][k][l], '
+                                   'k > 0 ? M[i][j][k-1][(l + 2) % 5] : 0, l > 0 ? M[i][j][k][l-1] : 1)"'),
     "layers value": recurrence("value", 700, 800, depth=30, goal="M[699][799][29]",
                                pattern="RUD",
                                cell='"max(M[i-1][max(j - 3, 0)][max(k - 1, 0)] + a[j] % 7 - a[i + k] % 5, M[i-1][j][k])"'),

@@ -8,7 +8,7 @@
 #include "dp_emit.h"
 #include "fuzz_driver.h"
 
-enum { LINES_MAX = 9, WORK = 200000, DEPTH = 3 };
+enum { LINES_MAX = 9, WORK = 200000, EXTENT = 3 };
 
 static long long n_computed; /* recurrences with values */
 
@@ -29,7 +29,8 @@ static void set_names(dp_equation *e, uint8_t choice) {
   n->tables[0] = (lang_table){.name = "M", .type = types[choice % 6], .rows = choice / 6 % 7};
   n->tables[0].cols = choice / 42 % 2 == 0 ? n->tables[0].rows : 5;
   n->tables[0].cells = choice / 84 % 3;
-  n->tables[0].depth = choice % 6 == 5 ? DEPTH : 0;
+  n->tables[0].n_inner = choice % 6 == 5 ? 1 + choice / 6 % 2 : 0;
+  for (int d = 0; d < n->tables[0].n_inner; d++) n->tables[0].inner[d] = EXTENT - d;
   n->n_tables = 1;
   n->arrays[0] = (lang_array){.name = "w", .type = TSL_I32, .rank = 1, .shape = {5, 1}};
   dp_array_limits(&n->arrays[0], w_data);
@@ -57,8 +58,9 @@ static tsl_err set_lines(dp_equation *e, char *text) {
   for (int l = 1; l + 1 < n && err == TSL_OK; l += 2)
     err = dp_equation_rule(e, 0, lines[l], lines[l + 1]);
   if (err == TSL_OK) err = dp_equation_add(e, lines[0], &e->cell_at[0]);
-  const bool deep = e->names.tables[0].depth > 0;
-  if (err == TSL_OK) err = dp_equation_goal(e, deep ? "M[rows(M)-1][2][1]" : "max over all");
+  static const char *const goals[] = {"max over all", "M[rows(M)-1][2][1]",
+                                      "M[rows(M)-1][2][1][0]"};
+  if (err == TSL_OK) err = dp_equation_goal(e, goals[e->names.tables[0].n_inner]);
   return err;
 }
 
@@ -155,19 +157,21 @@ static const char *const texts[] = {
     "\x1dw[i-1] == w[j-1] && w[j-1] == w[k] ? M[i-1][j-1][k-1] + 1 : max(M[i-1][j][k], "
     "M[i][j-1][k], "
     "M[i][j][k-1])\ni == 0 || j == 0 || k == 0\n0",
-    "\x23max(s = 0 .. k : M[i-1][w[s % 5] % n][k - s] + s) - M[i-1][j][2 - k] / 2\ni == 0\nj * k",
+    "\x29max(s = 0 .. k : M[i-1][w[s % 5] % n][k - s] + s) - M[i-1][j][2 - k] / 2\ni == 0\nj * k",
+    "\x17w[i-1] == w[l] ? M[i-1][j-1][k][l] + k : max(M[i-1][j][k][l], k > 0 ? M[i][j][k-1][1 - l] "
+    ": l, l > 0 ? M[i][j][k][l-1] : j)\ni == 0 || j == 0\nk * l",
     "\x1fmin(k = 0 .. i - 1 : M[k][0] else 3) + abs(-j) / 2 - 7 % (i + 1)\nj > 1 && i\n-1e2"};
 
-static const char tokens[] =
-    "(\1)\1[\1]\1 ? \1 : \1min(\1max(\1sum(k = \1 .. \1 else "
-    "\1i\1j\1k\1n\1w[\1x[\1M[i-1][j]\1M[i][j-1]\1M[i-1][j-1][k]\1M[i][j][k-1]\1"
-    "+\1-\1*\1/\1%\1<\1>=\1==\1&&\1||\1!\1"
-    "0\1"
-    "1\1"
-    "2\1"
-    "1.5\1"
-    "1e9\1inf\1"
-    "9223372036854775807\1len(w)\1\n\1,";
+static const char tokens[] = "(\1)\1[\1]\1 ? \1 : \1min(\1max(\1sum(k = \1 .. \1 else "
+                             "\1i\1j\1k\1n\1w[\1x[\1M[i-1][j]\1M[i][j-1]\1M[i-1][j-1][k]\1M[i][j]["
+                             "k-1]\1M[i-1][j][k][l]\1M[i][j][k-1][1]\1l\1"
+                             "+\1-\1*\1/\1%\1<\1>=\1==\1&&\1||\1!\1"
+                             "0\1"
+                             "1\1"
+                             "2\1"
+                             "1.5\1"
+                             "1e9\1inf\1"
+                             "9223372036854775807\1len(w)\1\n\1,";
 
 FUZZ_MAIN_COUNTED("fuzz_dp_expr", "recurrences", "computed", n_computed)
 

@@ -68,6 +68,15 @@ static const char *const recurrences[] = {
     "  boundary: [{where: \"i == j\", value: \"w[(i + k) % 7]\"}]\n"
     "  cell: \"max(s = i .. j-1 : M[i][s][(k + 1) % 6] + M[s+1][j][(k * 5 + 2) % 6]) % 10007\"\n"
     "  goal: max over all\n",
+    DEEP("i32", "91", "107", "[9, 7]", "all") DATA
+    "  boundary: [{where: \"i == 0 || j == 0 || k == 0 || l == 0\", value: \"i + j * k - l\"}]\n"
+    "  cell: \"min(M[i-1][j-1][k-1][l-1] + w[l % 7], M[i-1][j][k][l], M[i][j-1][k][l],\n"
+    "         M[i][j][k-1][l], M[i][j][k][l-1]) + 1\"\n"
+    "  goal: min over last column\n",
+    DEEP("i64", "50", "50", "[3, 4, 2]", "upper") DATA
+    "  boundary: [{where: \"i == j\", value: \"w[(i + k + m) % 7] - l\"}]\n"
+    "  cell: \"max(s = i .. j-1 : M[i][s][k][l][m] + M[s+1][j][2 - k][(l + s) % 4][m]) % 10007\"\n"
+    "  goal: max over all\n",
     DEEP("i64", "83", "150", "21", "all") DATA
     "  tables:\n"
     "    - name: A\n"

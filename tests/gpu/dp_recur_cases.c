@@ -14,108 +14,129 @@ typedef struct recipe {
   lang_cells cells;
   int64_t rows, cols;
   const char *where, *value, *cell, *goal;
-  int64_t depth; /* 0: no third index */
+  int64_t inner[LANG_INNER_MAX]; /* 0: no such index */
 } recipe;
 
 #define FRAME "i == 0 || j == 0"
+#define INNER(...) \
+  { __VA_ARGS__ }
 #define CORNER "M[rows(M)-1][cols(M)-1]"
 
 static const recipe recipes[] = {
     {true, DP_NOSE, TSL_I32, LANG_CELLS_ALL, 524, 1033, FRAME, "0",
-     "w[i % 7] == w[j % 7] ? M[i-1][j-1] + 1 : max(M[i-1][j], M[i][j-1])", "max over all", 0},
+     "w[i % 7] == w[j % 7] ? M[i-1][j-1] + 1 : max(M[i-1][j], M[i][j-1])", "max over all",
+     INNER(0)},
     {true, DP_NOSE, TSL_I32, LANG_CELLS_ALL, 2, 3, FRAME, "i + j", "M[i-1][j] + M[i][j-1] * 2",
-     CORNER, 0},
+     CORNER, INNER(0)},
     {true, DP_NOSE, TSL_I16, LANG_CELLS_ALL, 301, 257, FRAME, "0",
      "max(0, M[i-1][j-1] + (w[i % 7] == w[j % 7] ? 3 : -2), M[i-1][j] - 1, M[i][j-1] - 1)",
-     "max over all", 0},
+     "max over all", INNER(0)},
     {true, DP_SENO, TSL_I64, LANG_CELLS_ALL, 211, 307, "i == rows(M)-1 || j == cols(M)-1", "i - j",
-     "(M[i+1][j] * 3 + M[i][j+1] + i * j) % 1000003", "min over all", 0},
+     "(M[i+1][j] * 3 + M[i][j+1] + i * j) % 1000003", "min over all", INNER(0)},
     {true, DP_SONE, TSL_F32, LANG_CELLS_ALL, 129, 70, "i == rows(M)-1 || j == 0", "i * 0.5 + j",
-     "min(M[i+1][j-1], M[i+1][j], M[i][j-1]) + abs(g[i % 3] - j) / 3", CORNER, 0},
+     "min(M[i+1][j-1], M[i+1][j], M[i][j-1]) + abs(g[i % 3] - j) / 3", CORNER, INNER(0)},
     {true, DP_NESO, TSL_F64, LANG_CELLS_ALL, 97, 131, "i == 0 || j == cols(M)-1", "1",
-     "M[i-1][j] * 0.5 + M[i][j+1] * 0.25 + g[(i + j) % 3]", "max over all", 0},
+     "M[i-1][j] * 0.5 + M[i][j+1] * 0.25 + g[(i + j) % 3]", "max over all", INNER(0)},
     {false, DP_NOSE, TSL_I64, LANG_CELLS_ALL, 90, 90, FRAME, "1", "M[i-1][j] + M[i][j-1]", CORNER,
-     0},
+     INNER(0)},
     {false, DP_NOSE, TSL_I32, LANG_CELLS_ALL, 40, 40, FRAME, "1", "M[i-1][j] + 7 / (j - n)", CORNER,
-     0},
+     INNER(0)},
     {true, DP_RUD, TSL_I32, LANG_CELLS_ALL, 77, 1001, "i == 0", "0",
-     "j < w[i % 7] ? M[i-1][j] : max(M[i-1][j], M[i-1][j-w[i % 7]] + i)", CORNER, 0},
+     "j < w[i % 7] ? M[i-1][j] : max(M[i-1][j], M[i-1][j-w[i % 7]] + i)", CORNER, INNER(0)},
     {false, DP_RDU, TSL_I64, LANG_CELLS_ALL, 40, 300, "i >= rows(M) - 3", "j",
-     "M[i+3][j] + M[i+1][min(j + 1, cols(M) - 1)] % 17", CORNER, 0},
+     "M[i+3][j] + M[i+1][min(j + 1, cols(M) - 1)] % 17", CORNER, INNER(0)},
     /* how far above a row is read is known only then: never on its own row */
     {false, DP_RUD, TSL_I32, LANG_CELLS_ALL, 256, 8, "(i >> j & 1) == 0 || i == 1 << j", "i % 97",
      "min(k = 0 .. 7 : k != j && (i >> k & 1) == 1 ? M[i ^ 1 << j][k] + w[(j + 3 * k) % 7] : 999)",
-     "min over last row", 0},
+     "min over last row", INNER(0)},
     {true, DP_CLR, TSL_F64, LANG_CELLS_ALL, 65, 50, "j == 0", "i",
-     "max(k = 0 .. rows(M) - 1 : M[k][j-1] - (k - i) * (k - i) * 0.125)", CORNER, 0},
+     "max(k = 0 .. rows(M) - 1 : M[k][j-1] - (k - i) * (k - i) * 0.125)", CORNER, INNER(0)},
     {true, DP_CRL, TSL_I32, LANG_CELLS_ALL, 3, 60, "j == cols(M) - 1", "i",
-     "min(k = j + 1 .. cols(M) - 1 : M[i][k] + w[(k - j) % 7]) + 1", CORNER, 0},
+     "min(k = j + 1 .. cols(M) - 1 : M[i][k] + w[(k - j) % 7]) + 1", CORNER, INNER(0)},
     {true, DP_NOSE, TSL_I32, LANG_CELLS_ALL, 30, 400, "i == 0", "0",
-     "j < w[i % 7] ? M[i-1][j] : max(M[i-1][j], M[i][j-w[i % 7]] + i)", CORNER, 0},
+     "j < w[i % 7] ? M[i-1][j] : max(M[i-1][j], M[i][j-w[i % 7]] + i)", CORNER, INNER(0)},
     {false, DP_SONE, TSL_I64, LANG_CELLS_UPPER, 97, 97, "i == j", "0",
-     "min(k = i .. j-1 : M[i][k] + M[k+1][j] + w[i % 7] * w[k % 7] * w[j % 7])", CORNER, 0},
+     "min(k = i .. j-1 : M[i][k] + M[k+1][j] + w[i % 7] * w[k % 7] * w[j % 7])", CORNER, INNER(0)},
     {false, DP_NESO, TSL_I32, LANG_CELLS_UPPER, 53, 53, "i == 0 && j == cols(M) - 1", "5",
-     "max(i > 0 ? M[i-1][j] - 1 : -9, j + 1 < cols(M) ? M[i][j+1] - w[j % 7] : -9)", "M[9][9]", 0},
+     "max(i > 0 ? M[i-1][j] - 1 : -9, j + 1 < cols(M) ? M[i][j+1] - w[j % 7] : -9)", "M[9][9]",
+     INNER(0)},
     /* goals away from the last cell, and over rows and columns */
     {false, DP_NOSE, TSL_I32, LANG_CELLS_ALL, 120, 310, FRAME, "i * j % 5",
      "max(M[i-1][j-1] + w[(i + j) % 7], M[i-1][j] - 1, M[i][j-1] - 2)",
-     "M[9][9] + M[9][200] * 2 - M[77][0] + M[0][5] + M[118][309]", 0},
+     "M[9][9] + M[9][200] * 2 - M[77][0] + M[0][5] + M[118][309]", INNER(0)},
     {true, DP_NOSE, TSL_I64, LANG_CELLS_ALL, 130, 211, FRAME, "i + j",
      "min(M[i-1][j-1], M[i-1][j] + 1, M[i][j-1] + w[j % 7]) + (i * j) % 3",
-     "sum(k = 0 .. rows(M) - 1 : M[k][cols(M)-1] - M[k][cols(M) / 2])", 0},
+     "sum(k = 0 .. rows(M) - 1 : M[k][cols(M)-1] - M[k][cols(M) / 2])", INNER(0)},
     {true, DP_NOSE, TSL_F64, LANG_CELLS_ALL, 150, 97, FRAME, "g[(i + j) % 3]",
      "max(M[i-1][j-1] + g[(i * j) % 3], M[i-1][j] * 0.5, M[i][j-1] - 0.25)", "max over last row",
-     0},
+     INNER(0)},
     {true, DP_SENO, TSL_I32, LANG_CELLS_ALL, 111, 203, "i == rows(M)-1 || j == cols(M)-1",
-     "(i * 7 + j * 3) % 11", "(M[i+1][j] + M[i][j+1] + i) % 1009", "min over last row", 0},
+     "(i * 7 + j * 3) % 11", "(M[i+1][j] + M[i][j+1] + i) % 1009", "min over last row", INNER(0)},
     {true, DP_SENO, TSL_I16, LANG_CELLS_ALL, 140, 90, "i == rows(M)-1 || j == cols(M)-1",
-     "(i + j) % 13", "(M[i+1][j] + M[i+1][j+1]) % 97", "max over last column", 0},
+     "(i + j) % 13", "(M[i+1][j] + M[i+1][j+1]) % 97", "max over last column", INNER(0)},
     {true, DP_NESO, TSL_F32, LANG_CELLS_ALL, 71, 133, "i == 0", "(i + j) % 5",
-     "M[i-1][j] * 0.75 + g[(i + 2 * j) % 3]", "max over last column", 0},
+     "M[i-1][j] * 0.75 + g[(i + 2 * j) % 3]", "max over last column", INNER(0)},
     {true, DP_NESO, TSL_I32, LANG_CELLS_ALL, 133, 71, "j == cols(M) - 1", "(i * i) % 17",
-     "(M[i][j+1] * 5 + i) % 101", "min over all", 0},
+     "(M[i][j+1] * 5 + i) % 101", "min over all", INNER(0)},
     {true, DP_RUD, TSL_I32, LANG_CELLS_ALL, 83, 140, "i < 2", "(i * 3 + j) % 7",
-     "(M[i-2][cols(M) - 1 - j] + M[i-1][j / 2] + j) % 103", "max over all", 0},
+     "(M[i-2][cols(M) - 1 - j] + M[i-1][j / 2] + j) % 103", "max over all", INNER(0)},
     {true, DP_CRL, TSL_I64, LANG_CELLS_ALL, 61, 50, "j == cols(M) - 1", "(i * 5) % 9",
-     "(M[rows(M) - 1 - i][j+1] * 3 + i + j) % 1009", "min over last row", 0},
+     "(M[rows(M) - 1 - i][j+1] * 3 + i + j) % 1009", "min over last row", INNER(0)},
     {true, DP_CLR, TSL_F32, LANG_CELLS_ALL, 90, 40, "j == 0", "i * 0.25",
-     "M[(i * 7) % rows(M)][j-1] * 0.5 + g[(i + j) % 3]", "max over last column", 0},
+     "M[(i * 7) % rows(M)][j-1] * 0.5 + g[(i + j) % 3]", "max over last column", INNER(0)},
     {false, DP_SONE, TSL_I32, LANG_CELLS_UPPER, 150, 150, "i == j", "w[i % 7]",
-     "max(M[i+1][j], M[i][j-1]) + (w[i % 7] == w[j % 7] ? 1 : 0)", "max over all", 0},
-    /* a third index: layers each alone, in turn by chunks, and of whole cells, in every engine */
+     "max(M[i+1][j], M[i][j-1]) + (w[i % 7] == w[j % 7] ? 1 : 0)", "max over all", INNER(0)},
+    /* an inner index: layers each alone, in turn by chunks, and of whole cells, in every engine */
     {true, DP_NOSE, TSL_I16, LANG_CELLS_ALL, 61, 93, FRAME " || k == 0", "0",
      "w[i % 7] == w[j % 7] && w[j % 7] == w[k % 7] ? M[i-1][j-1][k-1] + 1"
      " : max(M[i-1][j][k], M[i][j-1][k], M[i][j][k-1])",
-     "max over all", 40},
+     "max over all", INNER(40)},
     {true, DP_NOSE, TSL_I32, LANG_CELLS_ALL, 83, 45, FRAME " || k == 0", "i + j * k",
      "min(M[i-1][j-1][k-1] + w[k % 7], M[i-1][j][k], M[i][j-1][k], M[i][j][k-1]) + 1",
-     "M[0][0][3] + M[rows(M)-1][cols(M)-1][49] * 2 - M[rows(M)-1][0][17]", 50},
+     "M[0][0][3] + M[rows(M)-1][cols(M)-1][49] * 2 - M[rows(M)-1][0][17]", INNER(50)},
     {true, DP_SENO, TSL_I64, LANG_CELLS_ALL, 41, 62, "i == rows(M) - 1 || j == cols(M) - 1",
      "i - j + k", "(M[i+1][j][k] * 3 + M[i][j+1][(k * 7) % 33] + i * j - k) % 1000003",
-     "min over last row", 33},
+     "min over last row", INNER(33)},
     {true, DP_NESO, TSL_F64, LANG_CELLS_ALL, 39, 48, "i == 0 || j == cols(M) - 1", "k * 0.5",
      "M[i-1][j][min(k + 1, 20)] * 0.5 + (k > 0 ? M[i][j][k-1] : 1) * 0.25 + g[k % 3]",
-     "max over last column", 21},
+     "max over last column", INNER(21)},
     {false, DP_NOSE, TSL_I32, LANG_CELLS_ALL, 22, 19, FRAME, "k",
-     "k > 0 ? M[i-1][j][k] + M[i][j][k-1] : 1", "M[21][18][39]", 40},
+     "k > 0 ? M[i-1][j][k] + M[i][j][k-1] : 1", "M[21][18][39]", INNER(40)},
     {true, DP_RUD, TSL_I32, LANG_CELLS_ALL, 61, 190, "i == 0 || k == 0", "0",
      "j < w[i % 7] ? M[i-1][j][k] : max(M[i-1][j][k], M[i-1][j - w[i % 7]][k-1] + i)",
-     "max over all", 19},
+     "max over all", INNER(19)},
     {false, DP_RDU, TSL_F32, LANG_CELLS_ALL, 47, 30, "i >= rows(M) - 3", "j * 0.25 + k",
      "M[i+3][j][k] * 0.5 + (k > 1 ? M[i][j][k-2] : M[i+1][(j + 1) % 30][k]) * 0.25",
-     "min over last row", 35},
+     "min over last row", INNER(35)},
     {true, DP_CLR, TSL_I64, LANG_CELLS_ALL, 33, 41, "j == 0", "i - k",
      "(M[(i * 7) % rows(M)][j-1][17 - k] + (k > 0 ? M[i][j][k-1] : 3)) % 1009",
-     "max over last column", 18},
+     "max over last column", INNER(18)},
     {false, DP_NOSE, TSL_I32, LANG_CELLS_ALL, 35, 87, "i == 0", "k % 3",
      "max(j < 3 ? M[i-1][j][k] : M[i][j-3][k] + i, k < 2 ? 0 : M[i][j][k-2] + 1)",
-     "M[34][86][25] - M[3][4][5]", 26},
+     "M[34][86][25] - M[3][4][5]", INNER(26)},
     {false, DP_SONE, TSL_I64, LANG_CELLS_UPPER, 61, 61, "i == j", "w[(i + k) % 7]",
      "max(s = i .. j - 1 : M[i][s][(k + 1) % 6] + M[s+1][j][(k * 5 + 2) % 6]) % 10007",
-     "max over all", 6},
+     "max over all", INNER(6)},
     {false, DP_SONE, TSL_I32, LANG_CELLS_UPPER, 90, 90, "i == j", "w[(i + k) % 7]",
      "max(M[i+1][j][k], M[i][j-1][k], k > 0 ? M[i][j][k-1] + (w[i % 7] == w[j % 7]) : 0)",
-     "M[0][89][22] + M[3][9][0]", 23},
+     "M[0][89][22] + M[3][9][0]", INNER(23)},
+    /* several inner indices */
+    {true, DP_NOSE, TSL_I16, LANG_CELLS_ALL, 53, 71, FRAME " || k == 0 || l == 0", "0",
+     "w[i % 7] == w[j % 7] && w[k % 7] == w[l % 7] ? M[i-1][j-1][k-1][l-1] + 1"
+     " : max(M[i-1][j][k][l], M[i][j-1][k][l], M[i][j][k-1][l], M[i][j][k][l-1])",
+     "max over all", INNER(9, 7)},
+    {true, DP_NESO, TSL_I32, LANG_CELLS_ALL, 39, 46, "i == 0 || j == cols(M) - 1 || l < 1",
+     "i + j * k - m",
+     "min(M[i-1][j][k][l-1][m] + w[m % 7], M[i][j+1][k][l][m],"
+     " k > 1 ? M[i][j][k-2][1][2 - m] : M[i-1][j][4 - k][l][(m + 1) % 3]) + 1",
+     "min over last row", INNER(5, 2, 3)},
+    {true, DP_RUD, TSL_I64, LANG_CELLS_ALL, 31, 150, "i == 0 || k >= 3 && l == 0", "j - k * l",
+     "(M[i-1][j][k][l] + max(r = 0 .. min(l, 3) : M[i-1][max(j - r, 0)][3 - k][l - r])) % 9973",
+     "max over last column", INNER(4, 6)},
+    {false, DP_SONE, TSL_I32, LANG_CELLS_UPPER, 40, 40, "i == j", "w[(i + k + m) % 7] - l",
+     "max(s = i .. j - 1 : M[i][s][k][l][m] + M[s+1][j][2 - k][(l + s) % 4][m]) % 1009"
+     " + (k > 0 && m < 4 ? M[i][j][k-1][3 - l][m+1] % 7 : 0)",
+     "M[0][39][2][3][4] - M[3][9][0][0][0]", INNER(3, 4, 5)},
 };
 
 int recur_n_cases(void) {
@@ -134,12 +155,10 @@ static const void *g_of(tsl_type type) {
 static tsl_err write_equation(const recipe *p, dp_equation *e, const void *data[]) {
   tsl_err err = TSL_OK;
   lang_names *n = &e->names;
-  n->tables[0] = (lang_table){.name = "M",
-                              .type = p->type,
-                              .cells = p->cells,
-                              .rows = p->rows,
-                              .cols = p->cols,
-                              .depth = p->depth};
+  n->tables[0] = (lang_table){
+      .name = "M", .type = p->type, .cells = p->cells, .rows = p->rows, .cols = p->cols};
+  for (int d = 0; d < LANG_INNER_MAX && p->inner[d] > 0; d++)
+    n->tables[0].inner[d] = p->inner[d], n->tables[0].n_inner = d + 1;
   n->n_tables = 1;
   n->arrays[0] = (lang_array){.name = "w", .type = TSL_I32, .rank = 1, .shape = {7, 1}};
   dp_array_limits(&n->arrays[0], w_data);
@@ -185,7 +204,7 @@ static tsl_err fill(recur_case *c) {
   c->best_p = c->best_q = c->goal_i = c->goal_j = -1;
   TSL_TRY(dp_oracle_create(c->r, &oracle));
   c->fails = dp_oracle_fill(&oracle) != TSL_OK;
-  if (!c->fails) TSL_TRY(dp_oracle_goal(&oracle, &best, &c->goal_i, &c->goal_j, &c->goal_k));
+  if (!c->fails) TSL_TRY(dp_oracle_goal(&oracle, &best, &c->goal_i, &c->goal_j, &c->goal_layer));
   c->values = calloc((size_t)(c->code.P * c->code.Q * in_cell) + 1, bytes);
   if (c->values == NULL) TSL_FAIL(TSL_ERR_MEMORY, "no memory");
   for (int64_t n = 0; n < oracle.rows * oracle.cols * in_cell; n++) {
@@ -245,7 +264,7 @@ bool recur_case_any_size(int n) {
 }
 
 bool recur_case_any_large(int n) {
-  return recipes[n].any_size && recipes[n].depth == 0 && strstr(recipes[n].cell, "..") == NULL;
+  return recipes[n].any_size && recipes[n].inner[0] == 0 && strstr(recipes[n].cell, "..") == NULL;
 }
 
 tsl_err recur_case_sized(int n, int64_t rows, int64_t cols, recur_case *c) {
@@ -257,9 +276,9 @@ tsl_err recur_case_sized(int n, int64_t rows, int64_t cols, recur_case *c) {
 
 tsl_err recur_case_long_rows(recur_case *c) {
   int n = 0;
-  while (recipes[n].depth == 0) n++;
+  while (recipes[n].inner[0] == 0) n++;
   recipe p = recipes[n];
-  p.rows = 3, p.cols = 30000, p.depth = 40000;
+  p.rows = 3, p.cols = 30000, p.inner[0] = 40000;
   return make(&p, false, c);
 }
 

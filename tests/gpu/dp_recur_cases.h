@@ -17,7 +17,8 @@ typedef struct recur_case {
   bool fails;   /**< the interpreter found an error: bad is expected, values are not */
   int64_t best_p, best_q; /**< best: the goal's cell among those that are no boundary; -1: none, or
                                with a depth */
-  int64_t goal_i, goal_j, goal_k; /**< goals over cells: the interpreter's; -1: an expression, or
+  int64_t goal_i, goal_j,
+      goal_layer; /**< goals over cells: the interpreter's; -1: an expression, or
                                        fails */
 } recur_case;
 
@@ -34,7 +35,7 @@ bool recur_case_any_large(int n);
 /** Case n with another size; with any_size. */
 tsl_err recur_case_sized(int n, int64_t rows, int64_t cols, recur_case *c);
 
-/** A case with a third index and rows of more than 2 GiB, without values. */
+/** A case with an inner index and rows of more than 2 GiB, without values. */
 tsl_err recur_case_long_rows(recur_case *c);
 
 /** Recurrences of two texts, to be timed. */

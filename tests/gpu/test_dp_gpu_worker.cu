@@ -297,12 +297,12 @@ static tsl_err check_goal(const job *j) {
     if (dp_recur_better(r, &one, &best)) best = one;
   }
   if (best.i != j->c->goal_i || best.j != j->c->goal_j ||
-      (best.i >= 0 && r->code.layers > 0 && best.k != j->c->goal_k))
+      (best.i >= 0 && r->code.layers > 0 && best.layer != j->c->goal_layer))
     failed(j->what, "another cell is the best");
   else if (best.i >= 0) {
     int64_t p, q;
     dp_code_fold(&r->code, best.i, best.j, &p, &q);
-    if (best.bits != dp_recur_bits(r->code.type, value_of(j, p, q, best.k)))
+    if (best.bits != dp_recur_bits(r->code.type, value_of(j, p, q, best.layer)))
       failed(j->what, "the best cell's value differs");
   }
 done:

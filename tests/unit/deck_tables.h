@@ -22,6 +22,7 @@ typedef struct tri {
   char *note;
   tsl_reals box;
   tsl_ints rows;
+  tsl_texts marks;
   int32_t sides;
   input in;
   tsl_maps probes;
@@ -57,6 +58,7 @@ static const tsl_key tri_keys[] = {
     TSL_REALS_KEY("box", offsetof(tri, box), 0, 1e6, "box edges, m"),
     {"rows", TSL_KEY_INTS, offsetof(tri, rows), "7", 0, 0, NULL, NULL, 0, "rows"},
     TSL_WORDS_KEY("sides", offsetof(tri, sides), "left", sides, "sides"),
+    TSL_TEXTS_KEY("marks", offsetof(tri, marks), "marks"),
     TSL_MAP_KEY("input", offsetof(tri, in), input_keys, sizeof(input), "input"),
     TSL_MAPS_KEY("probes", offsetof(tri, probes), probe_keys, sizeof(probe), "p"),
     {0}};

@@ -146,8 +146,10 @@ static void print(printer *p, int32_t node) {
     break;
   case LANG_OP_I:
   case LANG_OP_J:
-  case LANG_OP_K:
-    put(p, n->op == LANG_OP_I ? "i" : n->op == LANG_OP_J ? "j" : "k");
+    put(p, n->op == LANG_OP_I ? "i" : "j");
+    break;
+  case LANG_OP_INNER:
+    put(p, lang_inner_words[n->ref]);
     break;
   case LANG_OP_LOOP:
     put_name(p, n->at);

@@ -53,6 +53,7 @@ static const char full[] = "title: 12\n"
                            "  box: [1, 2.5, 3e2]\n"
                            "  rows: 1_000_000\n"
                            "  sides: [right, \"top\"]\n"
+                           "  marks: [k + 1, \"a, b\", 7]\n"
                            "  input: &in {file: 'it''s', columns: \"\", skip: 007}\n"
                            "  probes:\n"
                            "    - {at: 1, bins: []}\n"
@@ -74,6 +75,10 @@ static void check_full(const tri *t) {
   assert_int_equal(t->rows.n, 1);
   assert_int_equal(t->rows.values[0], 1000000);
   assert_int_equal(t->sides, 5);
+  assert_int_equal(t->marks.n, 3);
+  assert_string_equal(t->marks.values[0], "k + 1");
+  assert_string_equal(t->marks.values[1], "a, b");
+  assert_string_equal(t->marks.values[2], "7");
   assert_string_equal(t->in.file, "it's");
   assert_string_equal(t->in.columns, "");
   assert_int_equal(t->in.skip, 7);
@@ -188,7 +193,7 @@ static void bad_overrides(void **state) {
   refused_set(HEAD_TAIL, "tri.inptu.file=x",
               "--set tri.inptu.file=x: unknown key 'inptu' in 'tri'; did you mean 'input'? "
               "(allowed: function, output, k, cap, seed, periodic, check, cutoff, note, box, rows, "
-              "sides, input, probes)");
+              "sides, marks, input, probes)");
   refused_set(HEAD_TAIL, "tir.k=1",
               "--set tir.k=1: unknown section 'tir'; did you mean 'tri'? (allowed: family, title, "
               "run, output, tri)");

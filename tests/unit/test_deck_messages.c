@@ -5,7 +5,8 @@ static void unknown_and_missing(void **state) {
   (void)state;
   refused(HEAD "  outpt: square\n",
           "d.yaml:4: unknown key 'outpt' in 'tri'; did you mean 'output'? (allowed: function, "
-          "output, k, cap, seed, periodic, check, cutoff, note, box, rows, sides, input, probes)");
+          "output, k, cap, seed, periodic, check, cutoff, note, box, rows, sides, marks, input, "
+          "probes)");
   refused(HEAD "  input:\n    file: a\n\n    bogus1: 3\n",
           "d.yaml:7: unknown key 'bogus1' in 'tri.input' (allowed: file, columns, skip)");
   refused("family: tri\n\ntri:\n  k: 1\n", "d.yaml:3: missing key 'function' in 'tri' (pairs)");
@@ -47,6 +48,9 @@ static void wrong_type(void **state) {
   refused(HEAD "  sides: {top: 1}\n",
           "d.yaml:4: tri.sides: expected a word or a list of words, got a map");
   refused(HEAD "  sides: [[top]]\n", "d.yaml:4: tri.sides[0]: expected a word, got a list");
+  refused(HEAD "  marks: {a: 1}\n",
+          "d.yaml:4: tri.marks: expected a text or a list of texts, got a map");
+  refused(HEAD "  marks: [a,\n    [b]]\n", "d.yaml:5: tri.marks[1]: expected a text, got a list");
   refused(HEAD "  input: a.csv\n",
           "d.yaml:4: tri.input: expected a map (keys with values), got 'a.csv'");
   refused(HEAD "  probes: {at: 1}\n", "d.yaml:4: tri.probes: expected a list of maps, got a map");

@@ -347,6 +347,29 @@ static void growth(void **state) {
   }
 }
 
+/** Of many layers the ends and the middle of each index are looked at, of all tables, upwards. */
+static void sampled_layers(void **state) {
+  static const struct {
+    int32_t n_inner;
+    int64_t inner[LANG_INNER_MAX], looked_at;
+  } cases[] = {{0, {0}, 1},         {1, {24}, 24},         {1, {90}, 24},
+               {2, {4, 6}, 24},     {2, {9, 7}, 36},       {2, {3, 50}, 18},
+               {3, {40, 2, 9}, 18}, {4, {5, 5, 5, 5}, 81}, {4, {1, 2, 1, 99}, 6}};
+  (void)state;
+  for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+    lang_names names = {.n_tables = 2};
+    names.tables[0].n_inner = cases[c].n_inner;
+    memcpy(names.tables[0].inner, cases[c].inner, sizeof cases[c].inner);
+    const int32_t n = lang_values(&names);
+    int64_t seen = 0;
+    int32_t last = -1;
+    for (int32_t v = 0; v < n; last = v, v = dp_next_value(&names, v), seen++)
+      if (v <= last || (v % 2 == 1 && v != last + 1)) fail_msg("case %zu: %d after %d", c, v, last);
+    assert_int_equal(seen, 2 * cases[c].looked_at);
+    assert_int_equal(last, n - 1);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(eight_patterns), cmocka_unit_test(wrong_patterns),
@@ -354,6 +377,7 @@ int main(void) {
       cmocka_unit_test(data_offsets),   cmocka_unit_test(intervals),
       cmocka_unit_test(stages),         cmocka_unit_test(windows),
       cmocka_unit_test(poison),         cmocka_unit_test(bounds_hold),
-      cmocka_unit_test(proofs),         cmocka_unit_test(growth)};
+      cmocka_unit_test(proofs),         cmocka_unit_test(growth),
+      cmocka_unit_test(sampled_layers)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

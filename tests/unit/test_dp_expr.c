@@ -246,6 +246,41 @@ static void syntax(void **state) {
   refused(TSL_F64, "1e999", TSL_ERR_INPUT, "too large");
 }
 
+/** A 1 x 1 table with two values of k and three of l. */
+static void draft_inner(draft *d, const char *text) {
+  draft_one(d, TSL_I64, text);
+  lang_table *t = &d->equation.names.tables[0];
+  t->n_inner = 2, t->inner[0] = 2, t->inner[1] = 3;
+  draft_goal(d, "M[0][0][1][2]");
+}
+
+/** What a cell may say of it. */
+static void inner_indices(void **state) {
+  static const char *const bad[][2] = {
+      {"M[0][0][k]", "column 1: 'M' has 4 indices, as `depth` is given; these are 3"},
+      {"1 + M[0][0]", "column 5: 'M' has 4 indices, as `depth` is given; these are 2"},
+      {"M[0][0][k][l][0]", "column 14: 'M' has 4 indices only"},
+      {"m", "unknown name 'm'"},
+      {"min(l = 0 .. 1 : l)", "'l' is an index of the table"},
+      {"M[0][0][1.5][0]", "column 9: a real in an integer table"},
+      {"M[0][0][0][M[0][0][0][0]]", "may not depend on values"},
+      {"k > 0 ? M[0][0][k-1][l+1] : 0", "M[0][0][0][3] is outside the table of 1 rows, 1 columns "
+                                        "and depth 2 x 3 at i = 0, j = 0, k = 1, l = 2"},
+      {"M[0][0][k][l]", "need each other: M[0][0][0][0] -> M[0][0][0][0]"}};
+  dp_value v = {0};
+  draft d;
+  (void)state;
+  for (size_t t = 0; t < sizeof bad / sizeof *bad; t++) {
+    draft_inner(&d, bad[t][0]);
+    assert_int_equal(draft_solve(&d, &v), TSL_ERR_INPUT);
+    if (strstr(tsl_err_message(), bad[t][1]) == NULL)
+      fail_msg("'%s' is not in:\n%s", bad[t][1], tsl_err_message());
+  }
+  draft_inner(&d, "l > 0 ? M[i][j][k][l-1] * 10 + k : k > 0 ? M[0][0][k-1][2] : 1");
+  assert_int_equal(draft_solve(&d, &v), TSL_OK);
+  assert_int_equal(v.whole, 10011); /* 1 10 100 | 100 1001 10011 */
+}
+
 static void failures(void **state) {
   (void)state;
   refused(TSL_I64, "1 / (n - 4)", TSL_ERR_NUMERIC, "division by zero at i = 0, j = 0");
@@ -540,11 +575,12 @@ static void empty_tables(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(integers),     cmocka_unit_test(logic),     cmocka_unit_test(ranges),
-      cmocka_unit_test(reals),        cmocka_unit_test(carets),    cmocka_unit_test(syntax),
-      cmocka_unit_test(failures),     cmocka_unit_test(functions), cmocka_unit_test(lost_reals),
-      cmocka_unit_test(hostile),      cmocka_unit_test(printing),  cmocka_unit_test(print_reals),
-      cmocka_unit_test(scopes),       cmocka_unit_test(names),     cmocka_unit_test(lcs),
-      cmocka_unit_test(matrix_chain), cmocka_unit_test(ties),      cmocka_unit_test(empty_tables)};
+      cmocka_unit_test(integers),      cmocka_unit_test(logic),        cmocka_unit_test(ranges),
+      cmocka_unit_test(reals),         cmocka_unit_test(carets),       cmocka_unit_test(syntax),
+      cmocka_unit_test(inner_indices), cmocka_unit_test(failures),     cmocka_unit_test(functions),
+      cmocka_unit_test(lost_reals),    cmocka_unit_test(hostile),      cmocka_unit_test(printing),
+      cmocka_unit_test(print_reals),   cmocka_unit_test(scopes),       cmocka_unit_test(names),
+      cmocka_unit_test(lcs),           cmocka_unit_test(matrix_chain), cmocka_unit_test(ties),
+      cmocka_unit_test(empty_tables)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

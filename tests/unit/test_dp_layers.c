@@ -1,4 +1,4 @@
-/* unit.dp.layers: emitted CUDA of recurrences with a third index, against the interpreter.
+/* unit.dp.layers: emitted CUDA of recurrences with inner indices, against the interpreter.
  *
  * No thread of these kernels waits for another of its launch, so that their text is also C, with a
  * few words defined: a launch is a loop over its threads, here in any order. */
@@ -223,68 +223,91 @@ static const int32_t w_data[] = {3, 1, 4, 2, 5};
 
 #define FRAME "i == 0 || j == 0"
 #define FULL LANG_CELLS_ALL
+#define INNER(...) \
+  { __VA_ARGS__ }
 
 /** Engines; layers alone, in turn by chunks, and of whole cells; folded orders; guarded reads. */
 static const struct recipe {
   dp_pattern pattern;
   tsl_type type;
   lang_cells cells;
-  int64_t rows, cols, depth;
+  int64_t rows, cols, inner[LANG_INNER_MAX]; /* 0: no such index */
   const char *where, *value, *cell;
   int engine, chunk, in_turn, bad;
 } recipes[] = {
-    {DP_NOSE, TSL_I16, FULL, 43, 71, 50, FRAME " || k == 0", "0",
+    {DP_NOSE, TSL_I16, FULL, 43, 71, INNER(50), FRAME " || k == 0", "0",
      "w[i % 5] == w[j % 5] && w[j % 5] == w[k % 5] ? M[i-1][j-1][k-1] + 1"
      " : max(M[i-1][j][k], M[i][j-1][k], M[i][j][k-1])",
      DP_WAVEFRONT, 16, 1, 0},
-    {DP_NOSE, TSL_I32, FULL, 60, 33, 7, FRAME " || k == 0", "i + j * k",
+    {DP_NOSE, TSL_I32, FULL, 60, 33, INNER(7), FRAME " || k == 0", "i + j * k",
      "min(M[i-1][j-1][k-1] + w[k % 5], M[i-1][j][k], M[i][j-1][k], M[i][j][k-1]) + 1", DP_WAVEFRONT,
      7, 1, 0},
-    {DP_SENO, TSL_I64, FULL, 31, 52, 33, "i == rows(M) - 1 || j == cols(M) - 1", "i - j + k",
+    {DP_SENO, TSL_I64, FULL, 31, 52, INNER(33), "i == rows(M) - 1 || j == cols(M) - 1", "i - j + k",
      "(M[i+1][j][k] * 3 + M[i][j+1][(k * 7) % 33] + i * j - k) % 1000003", DP_WAVEFRONT, 1, 0, 0},
-    {DP_NESO, TSL_F64, FULL, 29, 38, 21, "i == 0 || j == cols(M) - 1", "k * 0.5",
+    {DP_NESO, TSL_F64, FULL, 29, 38, INNER(21), "i == 0 || j == cols(M) - 1", "k * 0.5",
      "M[i-1][j][min(k + 1, 20)] * 0.5 + (k > 0 ? M[i][j][k-1] : 1) * 0.25 + M[i][j+1][k] * 0.125",
      DP_WAVEFRONT, 21, 1, 0},
-    {DP_NOSE, TSL_I32, FULL, 22, 19, 40, FRAME, "k", "k > 0 ? M[i-1][j][k] + M[i][j][k-1] : 1",
-     DP_WAVEFRONT, 16, 1, DP_BAD_OVERFLOW},
-    {DP_RUD, TSL_I32, FULL, 61, 90, 19, "i == 0 || k == 0", "0",
+    {DP_NOSE, TSL_I32, FULL, 22, 19, INNER(40), FRAME, "k",
+     "k > 0 ? M[i-1][j][k] + M[i][j][k-1] : 1", DP_WAVEFRONT, 16, 1, DP_BAD_OVERFLOW},
+    {DP_RUD, TSL_I32, FULL, 61, 90, INNER(19), "i == 0 || k == 0", "0",
      "j < w[i % 5] ? M[i-1][j][k] : max(M[i-1][j][k], M[i-1][j - w[i % 5]][k-1] + i)", DP_ROWS, 1,
      0, 0},
-    {DP_RDU, TSL_F32, FULL, 47, 30, 35, "i >= rows(M) - 3", "j * 0.25 + k",
+    {DP_RDU, TSL_F32, FULL, 47, 30, INNER(35), "i >= rows(M) - 3", "j * 0.25 + k",
      "M[i+3][j][k] * 0.5 + (k > 1 ? M[i][j][k-2] : M[i+1][(j + 1) % 30][k]) * 0.25", DP_ROWS, 16, 1,
      0},
-    {DP_CLR, TSL_I64, FULL, 33, 41, 18, "j == 0", "i - k",
+    {DP_CLR, TSL_I64, FULL, 33, 41, INNER(18), "j == 0", "i - k",
      "(M[(i * 7) % 33][j-1][17 - k] + (k > 0 ? M[i][j][k-1] : 3)) % 1009", DP_ROWS, 18, 1, 0},
-    {DP_RUD, TSL_I32, FULL, 30, 24, 20, "i == 0", "j * k",
+    {DP_RUD, TSL_I32, FULL, 30, 24, INNER(20), "i == 0", "j * k",
      "min(r = 0 .. i - 1 : M[r][(j + r) % 24][(k + r) % 20]) + (i + j + k) % 7", DP_ROWS, 1, 0, 0},
-    {DP_NOSE, TSL_I32, FULL, 35, 67, 26, "i == 0", "k % 3",
+    {DP_NOSE, TSL_I32, FULL, 35, 67, INNER(26), "i == 0", "k % 3",
      "j < w[i % 5] ? M[i-1][j][k] : max(M[i-1][j][k], M[i][j - w[i % 5]][k] + i - k)", DP_ROWS, 1,
      0, 0},
-    {DP_NOSE, TSL_I32, FULL, 35, 47, 26, "i == 0", "k % 3",
+    {DP_NOSE, TSL_I32, FULL, 35, 47, INNER(26), "i == 0", "k % 3",
      "max(j < 3 ? M[i-1][j][k] : M[i][j-3][k] + i, k < 2 ? 0 : M[i][j][k-2] + 1)", DP_ROWS, 16, 1,
      0},
-    {DP_SONE, TSL_I64, LANG_CELLS_UPPER, 37, 37, 6, "i == j", "w[(i + k) % 5]",
+    {DP_SONE, TSL_I64, LANG_CELLS_UPPER, 37, 37, INNER(6), "i == j", "w[(i + k) % 5]",
      "max(s = i .. j - 1 : M[i][s][(k + 1) % 6] + M[s+1][j][(k * 5 + 2) % 6]) % 10007", DP_INTERVAL,
      1, 0, 0},
-    {DP_SONE, TSL_I32, LANG_CELLS_UPPER, 30, 30, 23, "i == j", "w[(i + k) % 5]",
+    {DP_SONE, TSL_I32, LANG_CELLS_UPPER, 30, 30, INNER(23), "i == j", "w[(i + k) % 5]",
      "max(M[i+1][j][k], M[i][j-1][k], k > 0 ? M[i][j][k-1] + (w[i % 5] == w[j % 5]) : 0)",
      DP_INTERVAL, 16, 1, 0},
-    {DP_NOSE, TSL_I64, FULL, 17, 23, 18, FRAME, "i - j + k",
+    {DP_NOSE, TSL_I64, FULL, 17, 23, INNER(18), FRAME, "i - j + k",
      "max(M[max(i - w[j % 5], 0)][max(j - w[i % 5], 0)][k] + 1, k)", DP_INTERVAL, 1, 0, 0},
-    {DP_NOSE, TSL_I64, FULL, 17, 23, 18, FRAME, "i - j + k",
+    {DP_NOSE, TSL_I64, FULL, 17, 23, INNER(18), FRAME, "i - j + k",
      "k == 0 ? 1 : M[i - (k + j) % 2 * (i > 3)][j - (k + i) % 2][k-1] % 1000 + 1", -1, 16, 1, 0},
-    {DP_RUD, TSL_I32, FULL, 9, 8, 5, "i == 0", "1", "M[i-1][j][w[(i + k) % 5]] + 1", DP_ROWS, 1, 0,
-     DP_BAD_TABLE},
+    {DP_RUD, TSL_I32, FULL, 9, 8, INNER(5), "i == 0", "1", "M[i-1][j][w[(i + k) % 5]] + 1", DP_ROWS,
+     1, 0, DP_BAD_TABLE},
+    /* several inner indices: chunks across runs, margins of each, reads of other runs */
+    {DP_NOSE, TSL_I16, FULL, 23, 41, INNER(9, 7), FRAME " || k == 0 || l == 0", "0",
+     "w[i % 5] == w[j % 5] && w[k % 5] == w[l % 5] ? M[i-1][j-1][k-1][l-1] + 1"
+     " : max(M[i-1][j][k][l], M[i][j-1][k][l], M[i][j][k-1][l], M[i][j][k][l-1])",
+     DP_WAVEFRONT, 16, 1, 0},
+    {DP_NOSE, TSL_I32, FULL, 19, 26, INNER(5, 2, 3, 2), FRAME " || l < 1 || n == 0",
+     "i + j * k - m",
+     "min(M[i-1][j-1][k][l-1][m][n-1] + w[m % 5], M[i][j-1][k][l][m][n],"
+     " k > 1 ? M[i][j][k-2][1][2 - m][n] : M[i-1][j][4 - k][l][(m + 1) % 3][n]) + 1",
+     DP_WAVEFRONT, 60, 1, 0},
+    {DP_RUD, TSL_I64, FULL, 31, 50, INNER(4, 6), "i == 0 || k >= 3 && l == 0", "j - k * l",
+     "(M[i-1][j][k][l] + max(r = 0 .. min(l, 3) : M[i-1][max(j - r, 0)][3 - k][l - r])) % 9973",
+     DP_ROWS, 1, 0, 0},
+    {DP_SONE, TSL_I32, LANG_CELLS_UPPER, 14, 14, INNER(3, 4, 5), "i == j", "w[(i + k + m) % 5] - l",
+     "max(s = i .. j - 1 : M[i][s][k][l][m] + M[s+1][j][2 - k][(l + s) % 4][m]) % 1009"
+     " + (k > 0 && m < 4 ? M[i][j][k-1][3 - l][m+1] % 7 : 0)",
+     DP_INTERVAL, 60, 1, 0},
+    {DP_RUD, TSL_I32, FULL, 9, 8, INNER(2, 5), "i == 0", "1", "M[i-1][j][k][w[(i + l) % 5]] + 1",
+     DP_ROWS, 1, 0, DP_BAD_TABLE},
 };
 
 static void draft_of(const struct recipe *p, draft *d) {
   draft_table(d, p->type, p->rows, p->cols);
   d->equation.names.tables[0].cells = p->cells;
-  d->equation.names.tables[0].depth = p->depth;
+  lang_table *t = &d->equation.names.tables[0];
+  for (; t->n_inner < LANG_INNER_MAX && p->inner[t->n_inner] > 0; t->n_inner++)
+    t->inner[t->n_inner] = p->inner[t->n_inner];
   draft_array(d, "w", TSL_I32, 5, 0, w_data);
   draft_rule(d, p->where, p->value);
   draft_cell(d, p->cell);
-  draft_goal(d, "M[0][0][0]");
+  draft_goal(d, "max over last row");
 }
 
 static void cells(void **state) {
@@ -315,7 +338,7 @@ static void several_tables(void **state) {
     dp_code code;
     draft_table(&d, TSL_I64, 26, 31);
     lang_table *t = d.equation.names.tables;
-    t[0].depth = 20;
+    t[0].inner[0] = 20, t[0].n_inner = 1;
     t[1] = t[0];
     (void)strcpy(t[0].name, "A");
     (void)strcpy(t[1].name, "B");
@@ -341,7 +364,7 @@ static void sizes(void **state) {
       struct recipe p = recipes[n];
       draft d;
       dp_code code;
-      p.rows = all[s][0], p.cols = all[s][1], p.depth = all[s][2];
+      p.rows = all[s][0], p.cols = all[s][1], p.inner[0] = all[s][2];
       draft_of(&p, &d);
       assert_int_equal(same_as_interpreter(&d, p.pattern, s, &code), 0);
     }

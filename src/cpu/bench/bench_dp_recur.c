@@ -36,7 +36,8 @@ static tsl_err create(const dp_bench_letters *l, dp_recurrence **out) {
                                     .type = TSL_I32,
                                     .rows = l->n + 1,
                                     .cols = l->n + 1,
-                                    .depth = l->c != NULL ? l->n_c + 1 : 0};
+                                    .inner = {l->n_c + 1},
+                                    .n_inner = l->c != NULL};
   e->names.n_tables = 1;
   e->pattern = DP_NOSE;
   add_letters(e, "a", l->n, l->a);

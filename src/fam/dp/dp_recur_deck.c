@@ -27,8 +27,8 @@ const tsl_key dp_recur_table_keys[] = {
     TSL_CHOICE_KEY("type", TABLE(type), "i32", type_words, "Type of the values."),
     TSL_TEXT_KEY("rows", TABLE(rows), "", "Number of rows: i is 0..rows-1."),
     TSL_TEXT_KEY("cols", TABLE(cols), "", "Number of columns: j is 0..cols-1."),
-    TSL_TEXT_KEY("depth", TABLE(depth), "",
-                 "Number of layers of a cell: there is a third index k, 0..depth-1."),
+    TSL_TEXTS_KEY("depth", TABLE(depth),
+                  "Extents of more indices, at most four: k is 0..depth[0]-1, then l, m, n."),
     TSL_CHOICE_KEY("cells", TABLE(cells), "all", cells_words,
                    "Which cells there are: all, upper (i <= j) or lower (i >= j)."),
     {0}};
@@ -68,11 +68,11 @@ const tsl_key dp_recur_constant_keys[] = {
                  "A number or an expression of constants and data."),
     {0}};
 
-const tsl_key dp_recur_rule_keys[] = {
-    TSL_TEXT_KEY("where", offsetof(dp_recur_rule, where), NULL, "Condition on i and j (and k)."),
-    TSL_TEXT_KEY("value", offsetof(dp_recur_rule, value), NULL,
-                 "Value of the cells where it holds."),
-    {0}};
+const tsl_key dp_recur_rule_keys[] = {TSL_TEXT_KEY("where", offsetof(dp_recur_rule, where), NULL,
+                                                   "Condition on i and j (and k, l, m, n)."),
+                                      TSL_TEXT_KEY("value", offsetof(dp_recur_rule, value), NULL,
+                                                   "Value of the cells where it holds."),
+                                      {0}};
 
 const tsl_key dp_recur_tables_keys[] = {
     TSL_TEXT_KEY("name", offsetof(dp_recur_table, name), NULL, "Its name in expressions."),
@@ -354,6 +354,11 @@ static tsl_err check_counts(const reader *r) {
   if (s->constants.n > LANG_SCALARS_MAX)
     TSL_DECK_FAIL(r->deck, path_of(r, path, "constants", -1, ""), "%llu constants; at most %d",
                   (unsigned long long)s->constants.n, LANG_SCALARS_MAX);
+  if (s->table.depth.n > LANG_INNER_MAX)
+    TSL_DECK_FAIL(r->deck, path_of(r, path, "table.depth", -1, ""),
+                  "%llu extents; a table has at most %d indices, these make %llu",
+                  (unsigned long long)s->table.depth.n, 2 + LANG_INNER_MAX,
+                  2 + (unsigned long long)s->table.depth.n);
   if (s->table.rows == NULL || s->table.cols == NULL)
     TSL_DECK_FAIL(r->deck, path_of(r, path, "table", -1, ""), "rows and cols are needed");
   if ((s->cell == NULL && s->tables.n == 0) || s->goal == NULL)
@@ -396,9 +401,27 @@ static tsl_err read_tables(const reader *r) {
       TSL_TRY(give_name(r, r->s->table.name, path_of(r, path, "table.name", -1, ""), table->name));
     table->type = types[r->s->table.type];
     table->cells = r->s->table.cells;
-    table->depth = r->s->table.depth != NULL; /* k is a word from here on; how many comes later */
+    table->n_inner = (int32_t)r->s->table.depth.n; /* words from here on; extents come later */
     names->n_tables++;
   }
+done:
+  return err;
+}
+
+/** Extents of the inner indices, whose product is the number of layers. */
+static tsl_err read_depth(const reader *r) {
+  tsl_err err = TSL_OK;
+  lang_names *names = &r->equation->names;
+  int64_t layers = 1, extent[LANG_INNER_MAX] = {0};
+  char key[KEY_MAX_], path[PATH_MAX_];
+  for (int n = 0; n < names->tables[0].n_inner; n++) {
+    (void)snprintf(key, sizeof key, "table.depth[%d]", n);
+    TSL_TRY(read_size(r, r->s->table.depth.values[n], key, 1, LANG_LAYERS_MAX, &extent[n]));
+    if ((layers *= extent[n]) > LANG_LAYERS_MAX)
+      TSL_DECK_FAIL(r->deck, path_of(r, path, key, -1, ""),
+                    "%lld layers of a cell with this extent; allowed 1 to 2^21", (long long)layers);
+  }
+  for (int t = 0; t < names->n_tables; t++) memcpy(names->tables[t].inner, extent, sizeof extent);
 done:
   return err;
 }
@@ -406,7 +429,7 @@ done:
 static tsl_err read_all(const reader *r) {
   tsl_err err = TSL_OK;
   lang_names *names = &r->equation->names;
-  int64_t rows = 0, cols = 0, depth = 0;
+  int64_t rows = 0, cols = 0;
   TSL_TRY(check_counts(r));
   TSL_TRY(read_tables(r));
   for (int64_t n = 0; n < (int64_t)r->s->data.n; n++) TSL_TRY(read_array(r, n));
@@ -415,10 +438,7 @@ static tsl_err read_all(const reader *r) {
   for (int t = 0; t < names->n_tables; t++) names->tables[t].rows = rows;
   TSL_TRY(read_size(r, r->s->table.cols, "table.cols", 0, SIZE_MOST, &cols));
   for (int t = 0; t < names->n_tables; t++) names->tables[t].cols = cols;
-  if (r->s->table.depth != NULL)
-    TSL_TRY(read_size(r, r->s->table.depth, "table.depth", 1, LANG_VALUES_MAX / LANG_TABLES_MAX,
-                      &depth));
-  for (int t = 0; t < names->n_tables; t++) names->tables[t].depth = depth;
+  TSL_TRY(read_depth(r));
   TSL_TRY(read_cells(r));
   TSL_TRY(read_goal(r));
   r->equation->pattern = r->s->pattern;

@@ -27,11 +27,12 @@
  *         - {name: H, boundary: [...], cell: "max(H[i-1][j-1] + 1, E[i][j])"}
  *       goal: H[len(a)][len(b)]             # or "max H over all"
  *
- * A third index: cells of `depth` values, k = 0..depth-1, computed with k ascending:
+ * More indices: `depth` has the extents of k, l, m and n, as many as are wanted. A cell has a value
+ * for each combination, computed with the last index fastest, all ascending:
  *
- *       table: {type: i32, rows: len(a) + 1, cols: len(b) + 1, depth: len(c) + 1}
- *       cell: "max(M[i-1][j][k], M[i][j-1][k], M[i][j][k-1])"
- *       goal: M[len(a)][len(b)][len(c)]
+ *       table: {type: i32, rows: len(a) + 1, cols: len(b) + 1, depth: [len(c) + 1, len(d) + 1]}
+ *       cell: "max(M[i-1][j][k][l], M[i][j-1][k][l], M[i][j][k-1][l], M[i][j][k][l-1])"
+ *       goal: M[len(a)][len(b)][len(c)][len(d)]
  *
  * Sizes, constants, conditions, values, cell and goal are expressions (lang_expr.h).
  */
@@ -65,7 +66,8 @@ typedef struct dp_recur_table {
 /** The keys; a member of the section's struct. */
 typedef struct dp_recur_deck {
   struct {
-    char *name, *rows, *cols, *depth;
+    char *name, *rows, *cols;
+    tsl_texts depth;
     int32_t type, cells;
   } table;
   tsl_maps data, constants, boundary; /**< dp_recur_array, dp_recur_constant, dp_recur_rule */

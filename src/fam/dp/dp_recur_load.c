@@ -85,45 +85,68 @@ done:
 
 /* ----------------------------------------------------------------------- outputs */
 
-#define PATH_DOC(columns)                                                                       \
-  "(i, j, from" columns "): values that the goal rests on, depth first; from: the record that " \
-  "rests on it, -1 the goal."
+enum { DOC = 160 /* bytes of a field's */ };
 
-/** By several tables, and by a depth. */
-static const char *const path_docs[2][2] = {{PATH_DOC(""), PATH_DOC(", k")},
-                                            {PATH_DOC(", table"), PATH_DOC(", table, k")}};
-static const char *const table_docs[2][2] = {
-    {"Cell [i][j] of the recurrence.", "Cell [i][j][k] of the recurrence."},
-    {"Cell [i][j][table] of the recurrence.",
-     "Cell [i][j][k * tables + table] of the recurrence."}};
+/** ", k, l", as many as there are inner indices. */
+static void name_inner(const lang_names *names, char text[16]) {
+  text[0] = '\0';
+  for (int n = 0; n < names->tables[0].n_inner; n++)
+    (void)snprintf(text + strlen(text), 16 - strlen(text), ", %s", lang_inner_words[n]);
+}
+
+static void describe_path(const lang_names *names, char doc[DOC]) {
+  char inner[16];
+  name_inner(names, inner);
+  (void)snprintf(doc, DOC,
+                 "(i, j, from%s%s): values that the goal rests on, depth first; from: the record "
+                 "that rests on it, -1 the goal.",
+                 names->n_tables > 1 ? ", table" : "", inner);
+}
+
+static void describe_table(const lang_names *names, char doc[DOC]) {
+  char inner[16];
+  name_inner(names, inner);
+  if (lang_values(names) == 1 && inner[0] == '\0')
+    (void)snprintf(doc, DOC, "Cell [i][j] of the recurrence.");
+  else
+    (void)snprintf(
+        doc, DOC, "Cell [i][j] of the recurrence, its values numbered by (%s%s), the last fastest.",
+        inner[0] != '\0' ? inner + 2 : "",
+        names->n_tables == 1 ? ""
+        : inner[0] == '\0'   ? "table"
+                             : ", table");
+}
 
 static tsl_err add_cells(const loading *l, tsl_problem *problem) {
   tsl_err err = TSL_OK;
   const dp_params *p = dp_params_of(problem);
   const dp_recur *recur = dp_own_of(problem)->recur;
-  const bool several = recur->code.tables > 1, deep = recur->code.layers > 0;
+  const lang_names *names = &l->equation->names;
+  const bool several = recur->code.tables > 1;
   const bool wanted = p->mode == DP_TABLE;
   const double bytes =
       (double)(p->n + 1) * (double)(p->m + 1) * (double)dp_code_bytes(&recur->code);
   const tsl_field table = {.type = p->type,
                            .combine = TSL_GATHER,
-                           .rank = several || deep ? 3 : 2,
+                           .rank = several || names->tables[0].n_inner > 0 ? 3 : 2,
                            .shape = {p->n + 1, p->m + 1, p->values},
                            .stream = wanted,
                            .hidden = !wanted,
                            .infinite = 1}; /* `inf` is a number of the language */
-  const tsl_field path = {
-      .type = TSL_I64, .combine = TSL_LIST, .rank = 2, .shape = {0, 3 + several + deep, 1}};
-  char need[24], have[24];
+  const tsl_field path = {.type = TSL_I64,
+                          .combine = TSL_LIST,
+                          .rank = 2,
+                          .shape = {0, 3 + several + names->tables[0].n_inner, 1}};
+  char need[24], have[24], doc[DOC];
   if (p->mode == DP_RECOVER && bytes > (double)p->budget)
     TSL_DECK_FAIL(l->deck, "dp.memory",
                   "%s is too little to recover the solution of a recurrence, which keeps the whole "
                   "table on one rank: %s is needed",
                   tsl_bytes_text((double)p->budget, have), tsl_bytes_text(bytes, need));
-  if (p->mode == DP_RECOVER)
-    TSL_TRY(dp_add_output(problem, &path, "path", path_docs[several][deep]));
-  if (p->mode != DP_VALUE)
-    TSL_TRY(dp_add_output(problem, &table, "table", table_docs[several][deep]));
+  describe_path(names, doc);
+  if (p->mode == DP_RECOVER) TSL_TRY(dp_add_output(problem, &path, "path", doc));
+  describe_table(names, doc);
+  if (p->mode != DP_VALUE) TSL_TRY(dp_add_output(problem, &table, "table", doc));
 done:
   return err;
 }

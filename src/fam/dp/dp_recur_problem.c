@@ -120,7 +120,7 @@ bool dp_recur_better(const dp_recur *r, const dp_recur_best *a, const dp_recur_b
   const int order = compare(r, a->bits, b->bits);
   if (order != 0) return order < 0;
   if (a->i != b->i) return a->i < b->i;
-  return a->j < b->j || (a->j == b->j && a->k < b->k);
+  return a->j < b->j || (a->j == b->j && a->layer < b->layer);
 }
 
 bool dp_recur_candidate(const dp_recur *r, int64_t i, int64_t j) {

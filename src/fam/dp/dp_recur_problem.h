@@ -26,7 +26,8 @@
  *   path      RECOVER: (i, j, from): all cells that the goal rests on, to the boundary, depth first
  *             and each once: of a choice what was chosen, of other operators all references
  *             (dp_trace.c); from: number of the record whose cell rests on it first, -1 the goal;
- *             made by the root; of several tables also table, with a depth also k: values of cells
+ *             made by the root; of several tables also table, with a depth also k, l, ..: values
+ *             of cells
  *
  * Tiles are boxes of folded rows and columns (dp_emit.h: p in 0..P-1, q in 0..Q-1), boundary cells
  * included. Predecessors, edges (cells: all their values) and lanes:
@@ -68,9 +69,9 @@ void dp_recur_frame(const dp_params *p, dp_code *code);
 
 /** A cell and its value: one row of the field best, [DP_BEST_ROW]. */
 typedef struct dp_recur_best {
-  int64_t bits; /**< the integer, or the bits of an f64 */
-  int64_t i, j; /**< i = -1: none */
-  int64_t k;    /**< the layer; 0 without a depth */
+  int64_t bits;  /**< the integer, or the bits of an f64 */
+  int64_t i, j;  /**< i = -1: none */
+  int64_t layer; /**< 0 without inner indices */
 } dp_recur_best;
 
 enum { DP_BEST_ROW = 4 };
@@ -79,7 +80,7 @@ enum { DP_BEST_ROW = 4 };
 int64_t dp_recur_bits(int32_t type, const void *address);
 
 /** Goals over cells: is a better than b: a cell where b is none, a better value, or an equal one at
- *  smaller i, then j, then k? */
+ *  smaller i, then j, then layer? */
 bool dp_recur_better(const dp_recur *recur, const dp_recur_best *a, const dp_recur_best *b);
 
 /** Goals over cells: may (i, j) be chosen? */

@@ -120,8 +120,8 @@ typedef struct tree {
   tsl_problem *problem;
   const tsl_field_rows *store;
   dp_eval eval;
-  int64_t *records;          /**< [PIECE][width] i, j, from; of several tables the table; k */
-  int64_t width, n, written; /**< in records; in the file */
+  int64_t *records; /**< [PIECE][width] i, j, from; of several tables the table; inner indices */
+  int64_t width, n, written; /**< n in records, written in the file */
   pending *stack;
   int64_t n_stack, room;
   uint8_t *seen; /**< a bit for each value of the tables */
@@ -181,7 +181,8 @@ static tsl_err follow_top(tree *t) {
   *record++ = top.i + names->origin[0], *record++ = top.j + names->origin[1];
   *record++ = top.from;
   if (names->n_tables > 1) *record++ = top.value % names->n_tables;
-  if (names->tables[0].depth > 0) *record = top.value / names->n_tables;
+  for (int n = 0; n < names->tables[0].n_inner; n++)
+    *record++ = lang_inner_of(names, top.value / names->n_tables, n);
   t->eval.i = top.i, t->eval.j = top.j, t->eval.value = top.value, t->eval.work = DP_WORK_MAX;
   TSL_TRY(rescore(t->problem, &t->eval));
   TSL_TRY(push_links(t, number));
@@ -197,7 +198,7 @@ static tsl_err recover(tsl_problem *problem, const dp_recur_best *best,
   const lang_table *table = &recurrence->equation.names.tables[0];
   const dp_code *code = &dp_own_of(problem)->recur->code;
   tree t = {.problem = problem, .store = store};
-  t.width = 3 + (code->tables > 1) + (code->layers > 0);
+  t.width = 3 + (code->tables > 1) + table->n_inner;
   t.eval = (dp_eval){.recurrence = recurrence,
                      .i = -1,
                      .j = -1,
@@ -208,7 +209,7 @@ static tsl_err recover(tsl_problem *problem, const dp_recur_best *best,
   TSL_TRY(
       tsl_alloc(table->rows * table->cols * code->values / 8 + 1, 1, "solution", (void **)&t.seen));
   if (best->i >= 0)
-    TSL_TRY(push_cell(&t, best->i, best->j, dp_goal_value(&recurrence->equation, best->k), -1));
+    TSL_TRY(push_cell(&t, best->i, best->j, dp_goal_value(&recurrence->equation, best->layer), -1));
   else
     TSL_TRY(push_links(&t, -1));
   while (t.n_stack > 0) TSL_TRY(follow_top(&t));

@@ -47,7 +47,7 @@ char *dp_recur_saved_put(const dp_recur *r, const dp_recur_front *front, const t
                               (*hi - *lo) * row_bytes(r, u)};
   memcpy(bytes, head, sizeof head);
   if (!head[0]) return at;
-  const int64_t found[BEST] = {best->bits, best->i, best->j, best->k};
+  const int64_t found[BEST] = {best->bits, best->i, best->j, best->layer};
   memcpy(at, found, sizeof found);
   if (r->n_wanted > 0) memcpy(at + sizeof found, wanted, (size_t)r->n_wanted * sizeof *wanted);
   return at + goal_bytes(r);

@@ -32,9 +32,10 @@
  *             | "pow" "(" expr "," expr ")"
  *     range   = "min" | "max" | "sum" | "prod" | "argmin" | "argmax" | "logsum"
  *
- * Names: i (row), j (column) and, where the table has a depth, k (layer) of the cell, all from 0;
- * the table; data arrays; constants; the variable of a range. M[..][..] reads the table,
- * M[..][..][..] one with a depth; len, rows, cols are extents of an array or table (len is rows).
+ * Names: i (row) and j (column) of the cell and, where the table has a depth, its inner indices k,
+ * l, m and n, as many as there are sizes, all from 0; the table; data arrays; constants; the
+ * variable of a range. M[..][..] reads the table, with one index more for each size of a depth;
+ * len, rows, cols are extents of an array or table (len is rows).
  * `inf` is infinity, in real tables only. 'A' is the number of a letter, 65.
  *
  * Kinds: an expression is an integer or a real. i, j, range variables, extents, integer data and
@@ -85,6 +86,7 @@ enum {
   LANG_CHAIN_MAX = 64,  /**< operands of a chain or call that are written and bounded as one */
   LANG_LOOPS_MAX = 4,   /**< ranges inside ranges */
   LANG_NAME_MAX = 32,   /**< bytes of a name, the closing zero included */
+  LANG_INNER_MAX = 4,   /**< indices of a table beside row and column */
   LANG_TABLES_MAX = 8,  /**< of a recurrence, which share rows, columns, cells and type */
   LANG_ARRAYS_MAX = 8,
   LANG_SCALARS_MAX = 32
@@ -114,7 +116,9 @@ typedef struct lang_table {
   int32_t type;  /**< TSL_I16, TSL_I32, TSL_I64, TSL_F32 or TSL_F64 */
   int32_t cells; /**< lang_cells */
   int64_t rows, cols;
-  int64_t depth; /**< layers of a cell, numbered by k; 0: there is no third index */
+  int64_t inner[LANG_INNER_MAX]; /**< extents of the inner indices, each 1 or more */
+  int32_t n_inner;               /**< how many there are, 0..LANG_INNER_MAX */
+  int32_t reserved;
 } lang_table;
 
 /** A data array, row-major; its values are elsewhere. */
@@ -152,15 +156,30 @@ lang_kind lang_kind_of(int32_t type);
 /** Do reals round to f32? As tables[0] says. */
 bool lang_is_single(const lang_names *names);
 
-/** Layers of a cell: its depth, or the one. */
+/* A cell's values of one table are its layers, numbered by the inner indices with the last of them
+ * fastest: of k and l layer k * inner[1] + l. Without inner indices there is one. */
+
+/** Names of the inner indices. */
+extern const char *const lang_inner_words[LANG_INNER_MAX];
+
+/** Layers of a cell. */
 int64_t lang_layers(const lang_names *names);
 
-/** Values of a cell, those of all tables and layers. Number k * n_tables + t is table t's in layer
- *  k, and they are computed in this order. */
+/** Layers from one value of inner index n to the next. */
+int64_t lang_layer_stride(const lang_names *names, int n);
+
+/** Inner index n of a layer. */
+int64_t lang_inner_of(const lang_names *names, int64_t layer, int n);
+
+/** Values of a cell, those of all tables and layers. Number layer * n_tables + t is table t's in a
+ *  layer, and they are computed in this order. */
 int32_t lang_values(const lang_names *names);
 
 /** Most of them. */
 #define LANG_VALUES_MAX (INT64_C(1) << 24)
+
+/** Most layers. */
+#define LANG_LAYERS_MAX (LANG_VALUES_MAX / LANG_TABLES_MAX)
 
 /** Is cell (i, j) one of the table's? */
 bool lang_has_cell(const lang_table *table, int64_t i, int64_t j);
@@ -177,12 +196,12 @@ typedef enum lang_opcode {
   LANG_OP_NUMBER, /**< whole or real */
   LANG_OP_I,
   LANG_OP_J,
-  LANG_OP_K,
+  LANG_OP_INNER,   /**< ref: which inner index */
   LANG_OP_LOOP,    /**< range variable; ref: level, 0 the outermost */
   LANG_OP_SCALAR,  /**< ref: constant */
   LANG_OP_EXTENT,  /**< ref: array, or -1 - table; dim: 0 rows, 1 columns */
   LANG_OP_TABLE,   /**< ref: table; dim: number of this reference in the text; children: row,
-                    column, and the layer where there is a depth */
+                    column, and the inner indices */
   LANG_OP_DATA,    /**< ref: array; children: one or two indices */
   LANG_OP_TO_REAL, /**< integer to real, put in by the type check */
   LANG_OP_NEG,
@@ -269,9 +288,9 @@ typedef struct lang_expr {
 typedef enum lang_scope {
   LANG_SCOPE_CONSTANT, /**< no i, j, table reads; either kind */
   LANG_SCOPE_SIZE,     /**< likewise; integer */
-  LANG_SCOPE_WHERE,    /**< i, j, k; no table reads; integer */
-  LANG_SCOPE_CELL,     /**< i, j, k, table reads; kind of the table */
-  LANG_SCOPE_GOAL,     /**< table reads, no i, j and k; kind of the table */
+  LANG_SCOPE_WHERE,    /**< i, j, inner indices; no table reads; integer */
+  LANG_SCOPE_CELL,     /**< likewise, and table reads; kind of the table */
+  LANG_SCOPE_GOAL,     /**< table reads, no place of a cell; kind of the table */
   LANG_SCOPE_PAIR      /**< no table: names.n_tables is 0, tables[0].type that of all reals */
 } lang_scope;
 

@@ -228,8 +228,10 @@ tsl_err lang_check_name(const lang_names *names, const char *name) {
   for (int w = 0; lang_words[w] != NULL; w++)
     if (strcmp(lang_words[w], name) == 0)
       TSL_FAIL(TSL_ERR_INPUT, "'%s' is a word of the language; choose another name", name);
-  if (names->tables[0].depth > 0 && strcmp(name, "k") == 0)
-    TSL_FAIL(TSL_ERR_INPUT, "'k' is the third index, as `depth` is given; choose another name");
+  for (int d = 0; d < names->tables[0].n_inner; d++)
+    if (strcmp(lang_inner_words[d], name) == 0)
+      TSL_FAIL(TSL_ERR_INPUT,
+               "'%s' is an index of the table, as `depth` is given; choose another name", name);
   if (taken(names, name)) TSL_FAIL(TSL_ERR_INPUT, "the name '%s' is given twice", name);
 done:
   return err;

@@ -119,7 +119,7 @@ static tsl_err shift_index(lang_parser *p, int dim, int32_t *index) {
   return TSL_OK;
 }
 
-/** An index of a table's row (0) or column (1); NOT_SHIFTED: of a layer or of data. */
+/** An index of a table's row (0) or column (1); NOT_SHIFTED: an inner one or of data. */
 static tsl_err parse_index(lang_parser *p, int dim, int32_t node) {
   tsl_err err = TSL_OK;
   int32_t index = -1;
@@ -133,18 +133,22 @@ done:
   return err;
 }
 
-/** The third index of a table that has a depth, and of no other. */
-static tsl_err parse_layer(lang_parser *p, const lang_token *name, int table, int32_t node) {
+/** As many indices more as the table has inner ones. */
+static tsl_err parse_inner_indices(lang_parser *p, const lang_token *name, int table,
+                                   int32_t node) {
   tsl_err err = TSL_OK;
-  const bool deep = p->names->tables[table].depth > 0, given = lang_parse_next(p, "[");
-  if (deep && !given)
-    LANG_FAIL_AT(TSL_ERR_INPUT, p->text, name->at, p->end - name->at,
-                 "'%s' has three indices, as `depth` is given; the third is missing",
-                 p->names->tables[table].name);
-  if (!deep && given)
+  const lang_table *t = &p->names->tables[table];
+  for (int n = 0; n < t->n_inner; n++) {
+    if (!lang_parse_next(p, "["))
+      LANG_FAIL_AT(TSL_ERR_INPUT, p->text, name->at, p->end - name->at,
+                   "'%s' has %d indices, as `depth` is given; these are %d", t->name,
+                   2 + (int)t->n_inner, 2 + n);
+    TSL_TRY(parse_index(p, NOT_SHIFTED, node));
+  }
+  if (lang_parse_next(p, "["))
     LANG_FAIL_AT(TSL_ERR_INPUT, p->text, p->token.at, 1,
-                 "'%s' has 2 indices only; `depth` gives it a third", p->names->tables[table].name);
-  if (deep) TSL_TRY(parse_index(p, NOT_SHIFTED, node));
+                 "'%s' has %d indices only; each size of `depth` gives it one more", t->name,
+                 2 + (int)t->n_inner);
 done:
   return err;
 }
@@ -161,7 +165,7 @@ static tsl_err parse_table(lang_parser *p, const lang_token *name, int table, in
   p->expr->nodes[*out].reads = 1;
   TSL_TRY(parse_index(p, 0, *out));
   TSL_TRY(parse_index(p, 1, *out));
-  TSL_TRY(parse_layer(p, name, table, *out));
+  TSL_TRY(parse_inner_indices(p, name, table, *out));
 done:
   return err;
 }
@@ -182,7 +186,7 @@ done:
 static tsl_err parse_leaf(lang_parser *p, const lang_token *name, lang_opcode op, int ref,
                           int32_t *out) {
   tsl_err err = TSL_OK;
-  if ((op == LANG_OP_I || op == LANG_OP_J || op == LANG_OP_K) &&
+  if ((op == LANG_OP_I || op == LANG_OP_J || op == LANG_OP_INNER) &&
       (p->scope != LANG_SCOPE_CELL && p->scope != LANG_SCOPE_WHERE))
     LANG_FAIL_AT(TSL_ERR_INPUT, p->text, name->at, name->length,
                  "'%.*s' is the place of a cell; there is none here", (int)name->length,
@@ -379,8 +383,9 @@ static tsl_err parse_name(lang_parser *p, int32_t *out) {
   if (p->scope != LANG_SCOPE_PAIR) {
     if (strcmp(text, "i") == 0) return parse_leaf(p, &name, LANG_OP_I, 0, out);
     if (strcmp(text, "j") == 0) return parse_leaf(p, &name, LANG_OP_J, 0, out);
-    if (strcmp(text, "k") == 0 && p->names->tables[0].depth > 0)
-      return parse_leaf(p, &name, LANG_OP_K, 0, out);
+    for (int n = 0; n < p->names->tables[0].n_inner; n++)
+      if (strcmp(text, lang_inner_words[n]) == 0)
+        return parse_leaf(p, &name, LANG_OP_INNER, n, out);
   }
   if (strcmp(text, "len") == 0 || strcmp(text, "rows") == 0 || strcmp(text, "cols") == 0)
     return parse_extent(p, &name, out);

@@ -42,8 +42,21 @@ bool lang_is_single(const lang_names *names) {
   return names->tables[0].type == TSL_F32;
 }
 
+const char *const lang_inner_words[LANG_INNER_MAX] = {"k", "l", "m", "n"};
+
+int64_t lang_layer_stride(const lang_names *names, int n) {
+  const lang_table *t = &names->tables[0];
+  int64_t stride = 1;
+  while (++n < t->n_inner) stride *= t->inner[n];
+  return stride;
+}
+
 int64_t lang_layers(const lang_names *names) {
-  return names->tables[0].depth > 0 ? names->tables[0].depth : 1;
+  return lang_layer_stride(names, -1);
+}
+
+int64_t lang_inner_of(const lang_names *names, int64_t layer, int n) {
+  return layer / lang_layer_stride(names, n) % names->tables[0].inner[n];
 }
 
 int32_t lang_values(const lang_names *names) {

@@ -133,6 +133,8 @@ static const char *type_text(const tsl_key *key) {
     return "list of numbers";
   case TSL_KEY_INTS:
     return "list of whole numbers";
+  case TSL_KEY_TEXTS:
+    return "list of texts";
   case TSL_KEY_MAP:
     return "map";
   case TSL_KEY_MAPS:

@@ -124,8 +124,8 @@ static void offer_cell(const dp_recur_cpu *r, const char *cell, int64_t p, int64
   dp_recur_best here = {0};
   dp_code_unfold(code, p, q, &here.i, &here.j);
   if (!dp_recur_candidate(r->recur, here.i, here.j)) return;
-  for (here.k = 0; here.k < tsl_max(code->layers, 1); here.k++) {
-    here.bits = dp_recur_bits(code->type, cell + here.k * code->tables * r->step);
+  for (here.layer = 0; here.layer < tsl_max(code->layers, 1); here.layer++) {
+    here.bits = dp_recur_bits(code->type, cell + here.layer * code->tables * r->step);
     if (dp_recur_better(r->recur, &here, best)) *best = here;
   }
 }

@@ -137,7 +137,7 @@ static void give_best(const tsl_worker *w, const tsl_unit *units, int64_t n, tsl
     int64_t *row = parts[k].slab[w->dp.c.best];
     w->dp.c.problem->family->region(w->dp.c.problem, &units[k], w->dp.c.best, lo, hi);
     if (hi[0] == lo[0]) continue;
-    row[0] = r->best.bits, row[1] = r->best.i, row[2] = r->best.j, row[3] = r->best.k;
+    row[0] = r->best.bits, row[1] = r->best.i, row[2] = r->best.j, row[3] = r->best.layer;
   }
 }
 

@@ -176,7 +176,7 @@ static tsl_err compile_block(dp_recur_cpu *r, const block *b, bool seen) {
     TSL_TRY(dp_recur_explain(r, &none, b->p0, b->p0, b->q0, b->q0));
   }
   if (c->best != 0 && wave.best_p >= 0) {
-    dp_recur_best found = {.bits = dp_recur_bits(c->type, best), .k = wave.best_k};
+    dp_recur_best found = {.bits = dp_recur_bits(c->type, best), .layer = wave.best_layer};
     dp_code_unfold(c, wave.best_p, wave.best_q, &found.i, &found.j);
     dp_recur_offer(r, &found);
   }

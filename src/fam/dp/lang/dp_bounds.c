@@ -8,12 +8,12 @@
 enum { FACT_DEPTH = 3, NEST_MAX = 2 };
 #define COEFFICIENT_MAX (INT64_C(1) << 31)
 
-/* Atoms 0, 1 and 2 are i, j and k, of no expression. */
-enum { ATOM_I, ATOM_J, ATOM_K, N_PLACE_ATOMS };
+/* The first atoms are the cell's indices, of no expression. */
 
-/** The place's atom, -1: another operation. */
-static int place_atom(int32_t op) {
-  return op == LANG_OP_I ? ATOM_I : op == LANG_OP_J ? ATOM_J : op == LANG_OP_K ? ATOM_K : -1;
+/** The node's index of the cell, -1: another operation. */
+static int place_atom(const lang_node *n) {
+  if (n->op == LANG_OP_INNER) return DP_INNER + n->ref;
+  return n->op == LANG_OP_I ? DP_ROW : n->op == LANG_OP_J ? DP_COLUMN : -1;
 }
 
 static const dp_span everything = {-DP_WIDE_LIMIT, DP_WIDE_LIMIT};
@@ -119,10 +119,10 @@ void dp_bounds_init(const dp_recurrence *recurrence, dp_bounds *b) {
   b->recurrence = recurrence;
   b->i = span(0, (dp_wide)t->rows - 1);
   b->j = span(0, (dp_wide)t->cols - 1);
-  b->layer = span(0, (dp_wide)lang_layers(&recurrence->equation.names) - 1);
+  for (int n = 0; n < t->n_inner; n++) b->inner[n] = span(0, (dp_wide)t->inner[n] - 1);
   b->table = dp_span_of_type(t->type);
   b->reals = INFINITY;
-  b->n_atoms = N_PLACE_ATOMS;
+  b->n_atoms = DP_INDICES_MAX;
   if (t->cells == LANG_CELLS_ALL) return;
   dp_form *f = &b->facts[b->n_facts++];
   f->coef[0] = t->cells == LANG_CELLS_UPPER ? -1 : 1;
@@ -158,9 +158,9 @@ static bool is_safe(dp_bounds *b, const lang_expr *x, int32_t node) {
 
 /** Number of the atom that a subtree is, -1 when there is no room. */
 static int atom_of(dp_bounds *b, const lang_expr *x, int32_t node) {
-  const int place = place_atom(x->nodes[node].op);
+  const int place = place_atom(&x->nodes[node]);
   if (place >= 0) return place;
-  for (int a = N_PLACE_ATOMS; a < b->n_atoms; a++)
+  for (int a = DP_INDICES_MAX; a < b->n_atoms; a++)
     if (lang_same(b->atom_expr[a], b->atom_node[a], x, node)) return a;
   if (b->n_atoms == DP_ATOMS_MAX) return -1;
   b->atom_expr[b->n_atoms] = x;
@@ -169,9 +169,9 @@ static int atom_of(dp_bounds *b, const lang_expr *x, int32_t node) {
 }
 
 static dp_span atom_span(dp_bounds *b, int atom) {
-  if (atom == ATOM_I) return b->i;
-  if (atom == ATOM_J) return b->j;
-  if (atom == ATOM_K) return b->layer;
+  if (atom == DP_ROW) return b->i;
+  if (atom == DP_COLUMN) return b->j;
+  if (atom < DP_INDICES_MAX) return b->inner[atom - DP_INNER];
   return span_by_op(b, b->atom_expr[atom], b->atom_node[atom]);
 }
 
@@ -274,7 +274,7 @@ static dp_span span_refined(dp_bounds *b, const lang_expr *x, int32_t node, dp_s
   dp_form f = {0};
   if (b->plain || b->nest == NEST_MAX ||
       (op != LANG_OP_ADD && op != LANG_OP_SUB && op != LANG_OP_MUL && op != LANG_OP_NEG &&
-       place_atom(op) < 0 && op != LANG_OP_LOOP))
+       place_atom(&x->nodes[node]) < 0 && op != LANG_OP_LOOP))
     return s;
   if (!is_safe(b, x, node)) return s; /* a form knows nothing of overflow */
   b->nest++;                          /* atoms of facts have facts of their own */
@@ -358,8 +358,8 @@ static dp_span span_leaf(const dp_bounds *b, const lang_expr *x, int32_t node) {
     return b->i;
   case LANG_OP_J:
     return b->j;
-  case LANG_OP_K:
-    return b->layer;
+  case LANG_OP_INNER:
+    return b->inner[n->ref];
   case LANG_OP_LOOP:
     return b->k[n->ref];
   case LANG_OP_TABLE:
@@ -426,10 +426,10 @@ bool dp_bounds_fits(dp_bounds *b, const lang_expr *x, int32_t node, dp_span rang
   return dp_span_within(span_refined(b, x, node, span_raw(b, x, node)), range);
 }
 
-dp_span dp_bounds_offset(dp_bounds *b, const lang_expr *x, int32_t node, lang_opcode op) {
+dp_span dp_bounds_offset(dp_bounds *b, const lang_expr *x, int32_t node, int index) {
   dp_form f = {0};
   b->work = DP_BOUNDS_WORK;
-  if (!dp_form_of(b, x, node, 1, &f) || !form_add(&f, place_atom(op), -1)) return everything;
+  if (!dp_form_of(b, x, node, 1, &f) || !form_add(&f, index, -1)) return everything;
   return dp_form_span(b, &f);
 }
 

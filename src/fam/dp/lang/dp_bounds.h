@@ -6,10 +6,10 @@
  * that a sum cannot overflow. Everything here is sound and incomplete: an interval holds all values
  * the node can have wherever the facts hold; "not known" is a wide interval.
  *
- * Linear forms: c + sum of coefficient * atom >= 0, atoms being i, j, k, range variables and any
- * other subtree taken as a whole. Facts come from conditions passed on the way to a node and from
- * the ends of ranges; a form is bounded by intervals after up to three facts are subtracted from
- * it.
+ * Linear forms: c + sum of coefficient * atom >= 0, atoms being a cell's indices, range variables
+ * and any other subtree taken as a whole. Facts come from conditions passed on the way to a node
+ * and from the ends of ranges; a form is bounded by intervals after up to three facts are
+ * subtracted from it.
  */
 #pragma once
 
@@ -27,7 +27,7 @@ typedef struct dp_span {
   dp_wide lo, hi;
 } dp_span;
 
-enum { DP_ATOMS_MAX = 16, DP_FACTS_MAX = 48 };
+enum { DP_ATOMS_MAX = 20, DP_FACTS_MAX = 48 };
 
 /** c + sum coef[a] * atom a. */
 typedef struct dp_form {
@@ -38,7 +38,7 @@ typedef struct dp_form {
 /** A state of knowledge; plain data, copied freely. */
 typedef struct dp_bounds {
   const dp_recurrence *recurrence;
-  dp_span i, j, layer, k[LANG_LOOPS_MAX];
+  dp_span i, j, inner[LANG_INNER_MAX], k[LANG_LOOPS_MAX];
   dp_span table; /**< values of cells */
   double reals;  /**< greatest magnitude of finite cells; infinite: not known */
   const lang_expr *atom_expr[DP_ATOMS_MAX];
@@ -84,8 +84,11 @@ dp_span dp_bounds_span(dp_bounds *bounds, const lang_expr *expr, int32_t node);
 /** Is the node's exact result, before any overflow, always in the range? */
 bool dp_bounds_fits(dp_bounds *bounds, const lang_expr *expr, int32_t node, dp_span range);
 
-/** Values of (node) - i, - j or - k: op is LANG_OP_I, LANG_OP_J or LANG_OP_K. */
-dp_span dp_bounds_offset(dp_bounds *bounds, const lang_expr *expr, int32_t node, lang_opcode op);
+/** The indices of a cell: row, column, and from DP_INNER on the inner ones. */
+enum { DP_ROW, DP_COLUMN, DP_INNER, DP_INDICES_MAX = DP_INNER + LANG_INNER_MAX };
+
+/** Values of (node) - the cell's index of this number. */
+dp_span dp_bounds_offset(dp_bounds *bounds, const lang_expr *expr, int32_t node, int index);
 
 /** Values of (column index) - (row index) of a table reference. */
 dp_span dp_bounds_slant(dp_bounds *bounds, const lang_expr *expr, int32_t node);

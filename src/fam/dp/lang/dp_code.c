@@ -49,34 +49,46 @@ static dp_span extent_from(int64_t n, int64_t first, bool flip) {
   return flip ? (dp_span){0, n - 1 - first} : (dp_span){first, n - 1};
 }
 
-/** Is no layer k of cell (p, q), p >= margin_p, q >= margin_q, k >= margin_k, a boundary value? */
-static bool is_margin(const dp_recurrence *r, const dp_code *c, int32_t margin_p, int32_t margin_q,
-                      int32_t margin_k, dp_bounds *b) {
+/** Is no value of cell (p, q), p >= margin_p, q >= margin_q, a boundary value where all inner
+ *  indices are beyond their margins? */
+static bool is_margin(const dp_recurrence *r, const dp_code *c, dp_bounds *b) {
   const lang_table *t = &r->equation.names.tables[0];
   const bool turn = c->fold.transpose != 0;
   dp_bounds_init(r, b);
-  b->i = extent_from(t->rows, turn ? margin_q : margin_p, c->fold.flip_i != 0);
-  b->j = extent_from(t->cols, turn ? margin_p : margin_q, c->fold.flip_j != 0);
-  b->layer.lo = margin_k;
+  b->i = extent_from(t->rows, turn ? c->margin_q : c->margin_p, c->fold.flip_i != 0);
+  b->j = extent_from(t->cols, turn ? c->margin_p : c->margin_q, c->fold.flip_j != 0);
+  for (int n = 0; n < t->n_inner; n++) b->inner[n].lo = c->margin_inner[n];
   for (int n = 0; n < r->equation.n_rules; n++)
     if (dp_bounds_truth(b, &r->rules[n].where, r->rules[n].where.root) != 0) return false;
   return true;
 }
 
+/** Margins of inner index n and those after it, of rows and of columns, whose sum is `left`. */
+static bool fit_margins(const dp_recurrence *r, dp_code *c, int n, int32_t left, dp_bounds *b) {
+  const lang_table *t = &r->equation.names.tables[0];
+  if (n == t->n_inner || n == LANG_INNER_MAX) {
+    for (int32_t m = 0; m <= MARGIN_MAX && m <= left; m++) {
+      c->margin_p = m;
+      c->margin_q = left - m;
+      if (c->margin_q <= MARGIN_MAX && is_margin(r, c, b)) return true;
+    }
+    return false;
+  }
+  for (int32_t m = 0; m <= MARGIN_MAX && m < t->inner[n] && m <= left; m++) {
+    c->margin_inner[n] = m;
+    if (fit_margins(r, c, n + 1, left - m, b)) return true;
+  }
+  return false;
+}
+
+/** The margins with the least sum, if there are some. */
 static void find_margins(const dp_recurrence *r, dp_code *c, dp_bounds *b) {
-  const int32_t most_k = c->layers > MARGIN_MAX ? MARGIN_MAX : tsl_max(c->layers - 1, 0);
+  const lang_table *t = &r->equation.names.tables[0];
+  const int32_t most = t->cells == LANG_CELLS_ALL ? (2 + t->n_inner) * MARGIN_MAX : -1;
+  for (int32_t sum = 0; sum <= most; sum++)
+    if (fit_margins(r, c, 0, sum, b)) return;
   c->margin_p = c->margin_q = -1;
-  if (r->equation.names.tables[0].cells != LANG_CELLS_ALL) return;
-  for (int32_t sum = 0; sum <= 2 * MARGIN_MAX + most_k; sum++)
-    for (int32_t k = 0; k <= most_k && k <= sum; k++)
-      for (int32_t m = 0; m <= MARGIN_MAX && k + m <= sum; m++) {
-        const int32_t q = sum - k - m;
-        if (q > MARGIN_MAX || !is_margin(r, c, m, q, k, b)) continue;
-        c->margin_p = m;
-        c->margin_q = q;
-        c->margin_k = k;
-        return;
-      }
+  memset(c->margin_inner, 0, sizeof c->margin_inner);
 }
 
 /* ------------------------------------------------------------------- engine */
@@ -102,7 +114,7 @@ static bool is_given(const dp_recurrence *r, const dp_code *c, int side, dp_boun
     if (dp_bounds_truth(b, &r->rules[n].where, r->rules[n].where.root) == 1)
       given |= 1u << r->equation.rule_table[n];
   }
-  return given == (1u << c->tables) - 1; /* every layer of it: k was left free */
+  return given == (1u << c->tables) - 1; /* every layer of it: inner indices were left free */
 }
 
 /** Are all reads of `cell` of the three neighbours, and the rules free of reads? Values before of
@@ -165,13 +177,18 @@ static bool may_be_own(const dp_reference *ref) {
 }
 
 /** Which layers are read. */
-static void find_layers(const dp_references *refs, dp_code *c) {
+static void find_layers(const dp_recurrence *r, const dp_references *refs, dp_code *c) {
+  const lang_table *t = &r->equation.names.tables[0];
+  bool each = true; /* no inner index is above its own */
   c->ascends = 1;
   for (int n = 0; n < refs->n; n++) {
     const dp_reference *const ref = &refs->list[n];
-    if (ref->dk.hi > 0) c->ascends = 0;
-    if (may_be_own(ref) && ref->dk.lo < 0) c->in_turn = 1;
+    if (ref->layer.hi > 0) c->ascends = 0;
+    if (may_be_own(ref) && ref->layer.lo < 0) c->in_turn = 1;
+    for (int d = 0; d < t->n_inner; d++) each = each && ref->inner[d].hi <= 0;
   }
+  c->layers_down = each ? 0 : c->layers;
+  for (int d = 0; d < t->n_inner && each; d++) c->layers_down += t->inner[d];
 }
 
 /** Steps from a cell's first chunk to its last. */
@@ -202,7 +219,7 @@ static void choose_engine(const dp_recurrence *r, const dp_references *refs, dp_
                           dp_bounds *b) {
   find_depth(refs, c);
   find_reach(refs, c);
-  find_layers(refs, c);
+  find_layers(r, refs, c);
   if (is_wave(r, c, refs, b)) {
     c->engine = DP_WAVEFRONT;
     c->same_row = 1; /* diagonals, whatever is read */
@@ -231,7 +248,7 @@ tsl_err dp_code_plan(const dp_recurrence *r, dp_pattern pattern, dp_code *out) {
   out->fold = dp_pattern_fold(pattern);
   out->type = t->type;
   out->tables = r->equation.names.n_tables;
-  out->layers = (int32_t)t->depth;
+  out->layers = t->n_inner > 0 ? (int32_t)lang_layers(&r->equation.names) : 0;
   out->values = lang_values(&r->equation.names);
   out->P = out->fold.transpose != 0 ? t->cols : t->rows;
   out->Q = out->fold.transpose != 0 ? t->rows : t->cols;

@@ -13,7 +13,10 @@ enum {
   POISON_MOST = 1 << 17,
   WINDOWS = 9
 };
-enum { LAYERS = 24, PIECE = LAYERS / 3 /* looked at: all, or so many at the ends and between */ };
+/* Looked at: all layers, or of each inner index so many values at both ends and between, by how
+ * many indices there are. */
+enum { LAYERS = 24 };
+static const int64_t pieces[LANG_INNER_MAX] = {LAYERS / 3, 2, 1, 1};
 #define READS_MAX INT64_C(4000000)
 
 /* ------------------------------------------------------------------ windows */
@@ -34,19 +37,35 @@ static int cut_table(const dp_recurrence *r, bool *whole, dp_patch windows[WINDO
   const lang_table *t = &r->equation.names.tables[0];
   int64_t i0[3], i1[3], j0[3], j1[3];
   int n = 0;
-  *whole = t->rows <= SIDE_WHOLE && t->cols <= SIDE_WHOLE && t->depth <= LAYERS;
+  *whole =
+      t->rows <= SIDE_WHOLE && t->cols <= SIDE_WHOLE && lang_layers(&r->equation.names) <= LAYERS;
   const int rows = cut_extent(t->rows, *whole, i0, i1), cols = cut_extent(t->cols, *whole, j0, j1);
   for (int a = 0; a < rows; a++)
     for (int b = 0; b < cols; b++) windows[n++] = (dp_patch){i0[a], i1[a], j0[b], j1[b]};
   return n;
 }
 
+/** The value to be looked at after this one, of an index with n of them; n: none. */
+static int64_t next_of_index(int64_t n, int64_t piece, int64_t value) {
+  const int64_t middle = (n - piece) / 2;
+  if (n <= 3 * piece) return value + 1;
+  if (value + 1 == piece) return middle;
+  return value + 1 == middle + piece ? n - piece : value + 1;
+}
+
 int32_t dp_next_value(const lang_names *names, int32_t value) {
   const int32_t next = value + 1, tables = names->n_tables;
-  const int32_t layers = (int32_t)lang_layers(names);
+  const lang_table *t = &names->tables[0];
+  const int64_t layers = lang_layers(names);
   if (layers <= LAYERS || next % tables != 0) return next;
-  if (next / tables == PIECE) return (layers - PIECE) / 2 * tables;
-  return next / tables == (layers - PIECE) / 2 + PIECE ? (layers - PIECE) * tables : next;
+  int64_t layer = value / tables;
+  for (int d = t->n_inner - 1; d >= 0; d--) {
+    const int64_t stride = lang_layer_stride(names, d), at = lang_inner_of(names, layer, d);
+    const int64_t to = next_of_index(t->inner[d], pieces[t->n_inner - 1], at);
+    if (to < t->inner[d]) return (int32_t)(layer + (to - at) * stride) * tables;
+    layer -= at * stride; /* from its beginning, with the next of the index before */
+  }
+  return (int32_t)layers * tables;
 }
 
 /* -------------------------------------------------------------------- reads */
@@ -62,7 +81,7 @@ static bool reads_same(const dp_references *refs, int32_t from, int32_t to) {
   for (int n = 0; n < refs->n; n++) {
     const dp_reference *f = &refs->list[n];
     if (f->from == from && f->expr->nodes[f->node].ref == to && f->di.lo == 0 && f->di.hi == 0 &&
-        f->dj.lo == 0 && f->dj.hi == 0 && f->dk.lo == 0 && f->dk.hi == 0)
+        f->dj.lo == 0 && f->dj.hi == 0 && f->layer.lo == 0 && f->layer.hi == 0)
       return true;
   }
   return false;
@@ -70,14 +89,19 @@ static bool reads_same(const dp_references *refs, int32_t from, int32_t to) {
 
 /** A cell reads itself in a layer that is computed later, or the one being computed. */
 static tsl_err fail_later_layer(const dp_eval *e, const lang_expr *x, int32_t node, int32_t value) {
-  char to[64];
+  char to[128], indices[4 * LANG_INNER_MAX] = "";
   const lang_node *n = &x->nodes[node];
+  const int n_inner = e->recurrence->equation.names.tables[0].n_inner;
+  for (int d = 0; d < n_inner; d++)
+    (void)snprintf(indices + strlen(indices), sizeof indices - strlen(indices), "%s%s",
+                   d == 0 ? "" : ", ", lang_inner_words[d]);
   return dp_eval_fail(
       e, TSL_ERR_INPUT, x, node, __FILE__, __LINE__,
-      "%.*s reads %s of the same cell, which is computed %s: k ascends;",
+      "%.*s reads %s of the same cell, which is computed %s: %s ascend%s;",
       n->length < 80 ? (int)n->length : 80, x->text + n->at,
       dp_value_text(&e->recurrence->equation.names, e->i, e->j, value, to, sizeof to),
-      value == e->value ? "from it" : "after it");
+      value == e->value ? "from it" : "after it", indices,
+      n_inner == 1 ? "s" : ", the last index fastest");
 }
 
 /** A cell reads itself in a table that is computed later. */
@@ -111,7 +135,7 @@ static tsl_err visit_read(void *self, const lang_expr *x, int32_t node, int64_t 
   l->out->reads++;
   if (i == l->eval.i && j == l->eval.j) {
     if (to < from) return TSL_OK;
-    if (to / tables > from / tables || (to == from && names->tables[0].depth > 0))
+    if (to / tables > from / tables || (to == from && names->tables[0].n_inner > 0))
       return fail_later_layer(&l->eval, x, node, to);
     if (to > from) return fail_later(&l->eval, x, node);
   }
@@ -152,7 +176,7 @@ done:
 /* ------------------------------------------------------------------- choice */
 
 static tsl_err fail_clash(const dp_recurrence *r, dp_pattern p, const dp_clash *c) {
-  char to[64];
+  char to[128];
   const lang_node *n = &c->expr->nodes[c->node];
   return lang_node_fail(
       TSL_ERR_INPUT, c->expr, c->node, __FILE__, __LINE__,

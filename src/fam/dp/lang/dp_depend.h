@@ -17,7 +17,7 @@
  *
  * Cell (i, j) of several tables and layers is one vertex for all its values: one may read those of
  * (i, j) that are computed before it, which is no dependency of cells; the other way round is
- * refused. Of many layers the first, the middle and the last are looked at.
+ * refused. Of many layers the first, the middle and the last of each inner index are looked at.
  *
  * On the same cells the dependency graph gives the minimal sequence of stages: stage 0 reads no
  * cell, stage s reads stages below s only.
@@ -34,13 +34,13 @@ TSL_C_BEGIN
 enum { DP_REFS_MAX = 256 /* references of a recurrence, boundary values included */ };
 
 /** A table reference of the recurrence and the cells it reaches: spans of row - i, column - j,
- *  layer - k (0 where there is no depth). */
+ *  each inner index - the cell's, and layer - the cell's. */
 typedef struct dp_reference {
   const lang_expr *expr; /**< of the recurrence, borrowed */
   int32_t node;
   int32_t rule; /**< where, as dp_recurrence_value counts */
   int32_t from; /**< the table whose cells read */
-  dp_span di, dj, dk;
+  dp_span di, dj, inner[LANG_INNER_MAX], layer;
 } dp_reference;
 
 typedef struct dp_references {
@@ -50,6 +50,9 @@ typedef struct dp_references {
 
 /** All references with their offsets. @return TSL_ERR_INPUT when there are too many */
 tsl_err dp_depend_references(const dp_recurrence *recurrence, dp_references *out);
+
+/** The reference at a node with its offsets where bounds hold; rule and from are 0. */
+dp_reference dp_reference_at(dp_bounds *bounds, const lang_expr *expr, int32_t node);
 
 /** Is it of the same cell and a value computed before? */
 bool dp_reference_same(const dp_reference *reference);

@@ -239,13 +239,14 @@ static void put_full(dp_emitter *e, int32_t table, const char *name, const char 
   dp_emit_append(e, &body);
 }
 
-/** Layer k of a cell, to `own`. */
+/** A layer of a cell, to `own`. */
 static void emit_layer(dp_emitter *e, const char *name, const char *take, const char *pass) {
   lang_text body = {0};
   lang_put(&body, "DP_FN void %s(DP_TAKE, DP_CTAKE, %sconst i64 p, const i64 q, int *bad) {\n",
            name, take);
   for (int32_t t = 0; t < e->code->tables; t++)
-    lang_put(&body, "  DP_AT(own, k * DP_TABLES + %d) = %s_%d(DP_PASS, DP_CPASS, %sp, q, bad);\n",
+    lang_put(&body,
+             "  DP_AT(own, DP_LAYER * DP_TABLES + %d) = %s_%d(DP_PASS, DP_CPASS, %sp, q, bad);\n",
              (int)t, name, (int)t, pass);
   lang_put(&body, "}\n\n");
   dp_emit_append(e, &body);
@@ -339,7 +340,7 @@ static dp_span next_span(dp_emitter *e, dp_span table) {
  *  in the same one, is a value before. */
 static dp_wide longest_chain(const dp_code *c) {
   const dp_wide cells = (dp_wide)c->P + (c->fold.rows_only != 0 ? 0 : (dp_wide)c->Q);
-  return c->ascends != 0 ? (cells + c->layers) * c->tables : cells * c->values;
+  return c->ascends != 0 ? (cells + c->layers_down) * c->tables : cells * c->values;
 }
 
 static dp_span common(dp_span a, dp_span b) {

@@ -21,11 +21,12 @@
  * in storage, rows and edges `table's type` then stands for so many values of it. The cell's
  * functions get what is already known of the cell itself (`own`).
  *
- * With a depth a cell is the values of all layers (lang_values); its functions write one layer into
- * it, and read it and other cells through pointers. A loop over the layers is inside that over
- * cells where cells are in memory, so that it is vectors of k. A wavefront's strip has it outside:
- * vectors of cells, whatever a value reads of its own cell. On cards cells are in memory with every
- * engine, and a thread has dp_code_chunk layers of a cell: tsl_dp_step.
+ * With inner indices a cell is the values of all layers (lang_values); its functions write one
+ * layer into it, and read it and other cells through pointers. Loops over the layers go by runs, in
+ * which the last index alone differs. They are inside that over cells where cells are in memory, so
+ * that there are vectors of the last index. A wavefront's strip has them outside: vectors of cells,
+ * whatever a value reads of its own cell. On cards cells are in memory with every engine, and a
+ * thread has dp_code_chunk layers of a cell: tsl_dp_step.
  *
  * What can be proved is not checked at run time: that indices are inside, that a read follows the
  * order, that a sum fits. 32-bit arithmetic is used where every value fits.
@@ -73,8 +74,8 @@ _Static_assert(LANG_ARRAYS_MAX == 8 && LANG_SCALARS_MAX == 32, "DP_ARGS_STRUCT")
  *   table                NULL, or where cell (p0, q0) goes, rows stride elements apart
  *   lines                with a depth: memory for dp_code_strip_bytes, else NULL
  *   best                 goals over all cells: the best value (of the goal's table) of the tile is
- * compared with *best and replaces it when it is better, or equal with smaller (i, j, k); best_p,
- * best_q its place, -1: none yet, best_k its layer
+ * compared with *best and replaces it when it is better, or equal with smaller (i, j, layer);
+ * best_p, best_q its place, -1: none yet, best_layer its layer
  */
 #define DP_WAVE_STRUCT        \
   struct dp_wave {            \
@@ -83,7 +84,7 @@ _Static_assert(LANG_ARRAYS_MAX == 8 && LANG_SCALARS_MAX == 32, "DP_ARGS_STRUCT")
     long long stride;         \
     void *best;               \
     long long best_p, best_q; \
-    long long best_k;         \
+    long long best_layer;     \
     void *lines;              \
   }
 typedef DP_WAVE_STRUCT dp_wave;
@@ -168,21 +169,23 @@ typedef struct dp_code {
   int32_t engine; /**< dp_engine */
   int32_t type;   /**< tsl_type of the tables */
   int32_t tables; /**< how many */
-  int32_t layers; /**< how many k there are; 0: no third index */
+  int32_t layers; /**< of a cell; 0: no inner indices */
   int32_t values; /**< of a cell (lang_values) */
   int32_t margin_p,
-      margin_q;     /**< cells before them may be boundary, later ones are not; -1: anywhere */
-  int32_t margin_k; /**< the same of layers: later ones are boundary in no cell beyond the others */
-  int32_t lanes;    /**< WAVEFRONT: rows of a strip in C */
-  int32_t depth;    /**< ROWS: how many rows above are read; 0: any, the whole table is needed */
-  int32_t same_row; /**< 1: cells of a row depend on each other, from left to right */
-  int32_t in_turn;  /**< 1: some value reads layers below its own of its cell, or may do so */
-  int32_t ascends;  /**< 1: no value reads a layer above its own, of any cell */
-  int64_t reach[2]; /**< ROWS: columns to the left, to the right of its own that a cell reads at
+      margin_q; /**< cells before them may be boundary, later ones are not; -1: anywhere */
+  int32_t margin_inner[LANG_INNER_MAX]; /**< the same of inner indices: where all are later none is
+                         boundary in a cell beyond the others */
+  int32_t lanes;                        /**< WAVEFRONT: rows of a strip in C */
+  int32_t depth;       /**< ROWS: how many rows above are read; 0: any, the whole table is needed */
+  int32_t same_row;    /**< 1: cells of a row depend on each other, from left to right */
+  int32_t in_turn;     /**< 1: some value reads layers below its own of its cell, or may do so */
+  int32_t ascends;     /**< 1: no value reads a layer above its own, of any cell */
+  int64_t layers_down; /**< ascends: layers one below the other in a chain of reads, at most */
+  int64_t reach[2];    /**< ROWS: columns to the left, to the right of its own that a cell reads at
                          most in rows above, proved from offsets; 0..Q */
-  int32_t best;     /**< WAVEFRONT: 1: the goal is over all cells */
-  int32_t narrow;   /**< 1: integers in 32 bits; set by dp_emit */
-  int32_t checks;   /**< 1: some cell can fail at run time; set by dp_emit */
+  int32_t best;        /**< WAVEFRONT: 1: the goal is over all cells */
+  int32_t narrow;      /**< 1: integers in 32 bits; set by dp_emit */
+  int32_t checks;      /**< 1: some cell can fail at run time; set by dp_emit */
 } dp_code;
 
 enum { DP_DEPTH_ROWS = 8 /* largest depth; deeper reads need the whole table */ };

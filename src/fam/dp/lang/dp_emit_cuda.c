@@ -100,14 +100,23 @@ const char dp_text_cuda_wave[] =
     "  if (bad != 0) atomicOr(a.bad, bad);\n"
     "}\n";
 
-/* With a depth: a thread a chunk of a cell's layers, which are in memory; a launch a step. What a
- * thread writes it reads through `own` alone: reads of cells before need not wait for it. */
+/* With inner indices: a thread a chunk of a cell's layers, which are in memory; a launch a step.
+ * What a thread writes it reads through `own` alone: reads of cells before need not wait for it. */
 const char dp_text_cuda_layers[] =
-    "DP_FN int dp_chunk(DP_TAKE, DP_TTAKE, E *DP_RESTRICT own, const i64 step, i64 k,\n"
-    "                   const i64 low, const i64 end, const i64 p, const i64 q) {\n"
+    "DP_FN int dp_chunk(DP_TAKE, DP_TTAKE, E *DP_RESTRICT own, const i64 step, i64 layer,\n"
+    "                   const i64 end, const int plain, const i64 p, const i64 q) {\n"
     "  int bad = 0;\n"
-    "  for (; k < low; k++) DP_LOW(DP_PASS, DP_TPASS, own, step, k, p, q, &bad);\n"
-    "  for (; k < end; k++) dp_cell(DP_PASS, DP_TPASS, own, step, k, p, q, &bad);\n"
+    "  do {\n"
+    "    DP_OUTER(layer)\n"
+    "    const i64 run = DP_RUN_FIRST;\n"
+    "    const i64 to = end - run < DP_RUN ? end - run : DP_RUN;\n"
+    "    const i64 margin = DP_MARGIN_X < to ? DP_MARGIN_X : to;\n"
+    "    const i64 low = plain & DP_OUTER_PLAIN ? margin : to;\n"
+    "    i64 DP_X = layer - run;\n"
+    "    for (; DP_X < low; DP_X++) DP_LOW(DP_PASS, DP_TPASS, own, step, DP_XPASS, p, q, &bad);\n"
+    "    for (; DP_X < to; DP_X++) dp_cell(DP_PASS, DP_TPASS, own, step, DP_XPASS, p, q, &bad);\n"
+    "    layer = run + to;\n"
+    "  } while (DP_RUN < DP_LAYERS && layer < end); /* one run is known to be one */\n"
     "  return bad;\n"
     "}\n"
     "extern \"C\" __global__ void __launch_bounds__(128)\n"
@@ -139,9 +148,9 @@ const char dp_text_cuda_layers[] =
     "  const E *const diag = own - 2 * diagonal - 1;\n"
     "#endif\n"
     "  const i64 end = (c + 1) * DP_CHUNK < DP_LAYERS ? (c + 1) * DP_CHUNK : DP_LAYERS;\n"
-    "  const i64 low = q < dp_first_plain(p, a.q1) ? end : DP_MARGIN_K < end ? DP_MARGIN_K : end;\n"
+    "  const int plain = DP_MARGIN_P >= 0 && q >= dp_first_plain(p, a.q1);\n"
     "  const int bad =\n"
-    "      dp_chunk(DP_PASS, DP_TPASS, own, step, c * DP_CHUNK, low, end, p, q);\n"
+    "      dp_chunk(DP_PASS, DP_TPASS, own, step, c * DP_CHUNK, end, plain, p, q);\n"
     "  if (bad != 0) atomicOr(a.bad, bad);\n"
     "}\n"
     "#if !DP_ENGINE_ROWS && !DP_ENGINE_TABLE\n"
@@ -152,8 +161,11 @@ const char dp_text_cuda_layers[] =
     "  DP_LOAD(&args)\n"
     "  E *const v = ((T *)a.out)[n].v;\n"
     "  int bad = 0;\n"
-    "  for (i64 k = 0; k < DP_LAYERS; k++)\n"
-    "    dp_full(DP_PASS, v, v, v, v, 1, k, a.p0 + n / cols, a.q0 + n % cols, &bad);\n"
+    "  for (i64 run = 0; run < DP_LAYERS; run += DP_RUN) {\n"
+    "    DP_OUTER(run)\n"
+    "    for (i64 DP_X = 0; DP_X < DP_RUN; DP_X++)\n"
+    "      dp_full(DP_PASS, v, v, v, v, 1, DP_XPASS, a.p0 + n / cols, a.q0 + n % cols, &bad);\n"
+    "  }\n"
     "  if (bad != 0) atomicOr(a.bad, bad);\n"
     "}\n"
     "#endif\n";

@@ -25,31 +25,60 @@ static const char *worst_of(const dp_emitter *e) {
   }
 }
 
-/** With a depth: T, and a cell from its layers; those before margin_k may be of a rule. */
+/** Inner indices: as parameters, of the layer being computed, of a run, and which are beyond their
+ *  margins. */
+static void put_inner(const dp_emitter *e, lang_text *out) {
+  const lang_names *names = &e->recurrence->equation.names;
+  const lang_table *t = &names->tables[0];
+  const int last = t->n_inner - 1;
+  lang_put(out, "#define DP_XTAKE const i64 x0");
+  for (int n = 1; n <= last; n++) lang_put(out, ", const i64 x%d", n);
+  lang_put(out, "\n#define DP_XPASS x0");
+  for (int n = 1; n <= last; n++) lang_put(out, ", x%d", n);
+  lang_put(out, "\n#define DP_RUN_FIRST (0");
+  for (int n = 0; n < last; n++)
+    lang_put(out, " + x%d * %lld", n, (long long)lang_layer_stride(names, n));
+  lang_put(out, ")\n#define DP_X x%d\n#define DP_LAYER (DP_RUN_FIRST + DP_X)\n", last);
+  lang_put(out, "enum { DP_RUN = %lld, DP_MARGIN_X = %d };\n", (long long)t->inner[last],
+           (int)e->code->margin_inner[last]);
+  lang_put(out, "#define DP_OUTER(layer)");
+  for (int n = 0; n < last; n++)
+    lang_put(out, " const i64 x%d = (layer) / %lld %% %lld;", n,
+             (long long)lang_layer_stride(names, n), (long long)t->inner[n]);
+  lang_put(out, "\n#define DP_OUTER_PLAIN (1");
+  for (int n = 0; n < last; n++) lang_put(out, " & (x%d >= %d)", n, (int)e->code->margin_inner[n]);
+  lang_put(out, ")\n");
+}
+
+/** With inner indices: T, and a cell from its runs of layers. */
 static void put_layers(const dp_emitter *e, lang_text *out) {
+  put_inner(e, out);
   lang_put(out, "enum { DP_VALUES = %d };\ntypedef struct dp_values {\n  E v[DP_VALUES];\n} T;\n",
            (int)e->code->values);
   lang_put(out, "#define DP_AT(x, n) ((x)[(n) * step])\n");
-  lang_put(out, "#define DP_CTAKE DP_TTAKE, E *own, const i64 step, const i64 k\n"
-                "#define DP_CPASS DP_TPASS, own, step, k\n");
+  lang_put(out, "#define DP_CTAKE DP_TTAKE, E *own, const i64 step, DP_XTAKE\n"
+                "#define DP_CPASS DP_TPASS, own, step, DP_XPASS\n");
   lang_put(out, "#define DP_OWN(n) own[n]\n#define DP_FETCH(to, x, l) \\\n"
                 "  for (i64 value = 0; value < DP_VALUES; value++) \\\n"
                 "    (to).v[value] = (x)[value * DP_PLANE + (l)]\n"
                 "#define DP_SCATTER(x, l, from) \\\n"
                 "  for (i64 value = 0; value < DP_VALUES; value++) \\\n"
                 "    (x)[value * DP_PLANE + (l)] = (from).v[value]\n");
-  lang_put(out, "#define DP_MARGIN_K %d\n#define DP_IN_TURN %d\n", (int)e->code->margin_k,
-           (int)e->code->in_turn);
+  lang_put(out, "#define DP_IN_TURN %d\n", (int)e->code->in_turn);
   lang_put(out, "enum { DP_CHUNK = %d, DP_CHUNKS = %d };\n", (int)dp_code_chunk(e->code),
            (int)dp_code_chunks(e->code));
   lang_put(out, "#define DP_LOW %s\n", e->code->engine == DP_WAVEFRONT ? "dp_low" : "dp_full");
   lang_put(out,
            "#define DP_PUT(to, cell, more) do { \\\n    E *const v = (to).v; \\\n"
-           "    for (i64 k = 0; k < DP_MARGIN_K; k++) \\\n"
-           "      dp_full(DP_PASS, DP_TPASS, v, 1, k, p, q, &bad); \\\n    %s"
-           "for (i64 k = DP_MARGIN_K; k < DP_LAYERS; k++) \\\n"
-           "      cell(DP_PASS, DP_TPASS, v, 1, k, more p, q, &bad); \\\n  } while (0)\n",
-           e->other_layers ? "" : "_Pragma(\"GCC ivdep\") \\\n    ");
+           "    for (i64 run = 0; run < DP_LAYERS; run += DP_RUN) { \\\n"
+           "      DP_OUTER(run) \\\n"
+           "      const i64 low = DP_OUTER_PLAIN ? DP_MARGIN_X : DP_RUN; \\\n"
+           "      for (i64 DP_X = 0; DP_X < low; DP_X++) \\\n"
+           "        dp_full(DP_PASS, DP_TPASS, v, 1, DP_XPASS, p, q, &bad); \\\n      %s"
+           "for (i64 DP_X = low; DP_X < DP_RUN; DP_X++) \\\n"
+           "        cell(DP_PASS, DP_TPASS, v, 1, DP_XPASS, more p, q, &bad); \\\n"
+           "    } \\\n  } while (0)\n",
+           e->other_layers ? "" : "_Pragma(\"GCC ivdep\") \\\n      ");
 }
 
 /** T, a cell: of several tables a struct. GATHER, FETCH and SCATTER: cell l of rows of values, one
@@ -118,7 +147,7 @@ static void put_types(const dp_emitter *e, lang_text *out) {
            c->engine != DP_WAVEFRONT && !(c->engine == DP_ROWS && c->depth > 0));
   lang_put(out, "#define DP_WORST %s\n", worst_of(e));
   if (c->layers > 0) /* a value's number, else the value */
-    lang_put(out, "#define DP_GOAL(k) ((k) * DP_TABLES + %d)\n", goal);
+    lang_put(out, "#define DP_GOAL(layer) ((layer) * DP_TABLES + %d)\n", goal);
   else
     lang_put(out, "#define DP_GOAL(x) DP_OF(x, %d)\n", goal);
   lang_put(out, "#define DP_CELLS %d\n", (int)e->recurrence->equation.names.tables[0].cells);

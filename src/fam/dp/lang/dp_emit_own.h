@@ -6,8 +6,8 @@
  * of them, DP_OF(cell, n) that of table n; with a depth T is an array of E, a cell a pointer to its
  * first value and DP_AT(cell, n) that of number n, `step` of them from one to the next; V integers
  * as values (32 bits when all fit, else 64), R reals, i64 integers as indices. Variables: i, j, p,
- * q, k0..k3, with a depth k; NR, NC extents of the table; Aa, Aa_r, Aa_c an array and its extents;
- * Sn a constant; up, left, diag or r0.. or t, st where the table is.
+ * q, k0..k3, x0..x3 the inner indices; NR, NC extents of the table; Aa, Aa_r, Aa_c an array and its
+ * extents; Sn a constant; up, left, diag or r0.. or t, st where the table is.
  */
 #pragma once
 
@@ -39,7 +39,7 @@ typedef struct dp_emitter {
   int32_t n_open;          /**< ranges that the node being written is in */
   bool wide;               /**< V has 64 bits */
   bool misfit;             /**< some value does not fit 32 bits */
-  bool other_layers;       /**< some value reads other layers of its own cell, or may do so */
+  bool other_layers;       /**< some value reads others of its run in its own cell, or may do so */
   bool functions_of_reals; /**< lang_math.h is needed */
   dp_hoist *hoist;         /**< not NULL: what is read before has names */
   int32_t split;           /**< range of `cell` that continues from an earlier part; -1: none */
@@ -61,7 +61,7 @@ void dp_emit_full(dp_emitter *e, const char *name, const char *cell, const char 
                   const char *pass);
 
 /** Write the function of a cell from those of its values: T NAME(DP_TAKE, DP_TTAKE, TAKE p, q, bad)
- *  calls NAME_t with PASS before p, table after table. With a depth it writes layer k to `own`. */
+ *  calls NAME_t with PASS before p, table after table. With inner indices: a layer, to `own`. */
 void dp_emit_tables(dp_emitter *e, const char *name, const char *take, const char *pass);
 
 /** Append a function's text and free it. */
@@ -89,9 +89,6 @@ int dp_hoist_number(dp_emitter *e, const lang_expr *x, int32_t node);
 void dp_emit_reads_first(dp_emitter *e, lang_text *out, const lang_expr *x, const dp_bounds *always,
                          dp_hoist *hoist);
 
-/** Is the read known to be inside the table and to follow the order? */
-bool dp_read_is_proved(dp_emitter *e, const lang_expr *x, int32_t node);
-
 /** ROWS in C: the cell's function with such elements as parameters; macros DP_H* for the loop. */
 void dp_emit_hoisted(dp_emitter *e);
 
@@ -110,6 +107,14 @@ const char *dp_emit_type(const lang_expr *x, int32_t node, dp_as as);
  *  instead of a, or NULL */
 void dp_emit_arithmetic(dp_emitter *e, lang_text *out, const lang_expr *x, int32_t node, dp_as as,
                         const char *left);
+
+/* dp_emit_table.c */
+
+/** Write a read of the table. */
+void dp_emit_table(dp_emitter *e, lang_text *out, const lang_expr *x, int32_t node, dp_as as);
+
+/** Is the read known to be inside the table and to follow the order? */
+bool dp_read_is_proved(dp_emitter *e, const lang_expr *x, int32_t node);
 
 /* dp_emit_long.c */
 

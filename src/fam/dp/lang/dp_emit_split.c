@@ -15,7 +15,7 @@ static bool has(const lang_expr *x, int32_t node, int32_t first, int32_t last) {
 /** Do all reads below node of the own row keep to columns that do not follow the cell? */
 static bool is_settled(dp_emitter *e, const lang_expr *x, int32_t node) {
   if (x->nodes[node].op == LANG_OP_TABLE) {
-    const dp_span rows = dp_bounds_offset(&e->bounds, x, lang_child(x, node, 0), LANG_OP_I);
+    const dp_span rows = dp_bounds_offset(&e->bounds, x, lang_child(x, node, 0), DP_ROW);
     const dp_wide nearest = e->code->fold.flip_i != 0 ? -rows.lo : rows.hi;
     return nearest <= -1 || !has(x, lang_child(x, node, 1), LANG_OP_J, LANG_OP_J);
   }
@@ -35,7 +35,7 @@ static bool can_split(dp_emitter *e, const lang_expr *x, int32_t node) {
     return false;
   if (has(x, lo, LANG_OP_J, LANG_OP_J) || has(x, lo, LANG_OP_RANGE_MIN, LANG_OP_RANGE_LOGSUM))
     return false;
-  const dp_span offset = dp_bounds_offset(&e->bounds, x, hi, LANG_OP_J);
+  const dp_span offset = dp_bounds_offset(&e->bounds, x, hi, DP_COLUMN);
   if (offset.lo != offset.hi) return false;
   const dp_bounds saved = e->bounds;
   dp_bounds_range(&e->bounds, x, node);

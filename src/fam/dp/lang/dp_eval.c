@@ -8,23 +8,34 @@
 
 /* ---------------------------------------------------------------- messages */
 
+/** Print more; used: bytes so far, at most size. */
+static void put_text(char *text, size_t size, size_t *used, const char *fmt, ...)
+    __attribute__((format(printf, 4, 5)));
+static void put_text(char *text, size_t size, size_t *used, const char *fmt, ...) {
+  va_list args;
+  va_start(args, fmt);
+  const int n = vsnprintf(text + *used, size - *used, fmt, args);
+  va_end(args);
+  *used = n < 0 || (size_t)n >= size - *used ? size - 1 : *used + (size_t)n;
+}
+
 static void place_text(const dp_eval *e, char *text, size_t size) {
+  const lang_names *names = &e->recurrence->equation.names;
   size_t used = 0;
   text[0] = '\0';
   if (e->i < 0) return;
-  used = (size_t)snprintf(text, size, " at i = %lld, j = %lld",
-                          (long long)(e->i + e->recurrence->equation.names.origin[0]),
-                          (long long)(e->j + e->recurrence->equation.names.origin[1]));
-  if (e->recurrence->equation.names.tables[0].depth > 0)
-    used += (size_t)snprintf(text + used, size - used, ", k = %lld", (long long)dp_eval_layer(e));
-  for (int l = 0; l < e->n_k && used < size; l++)
-    used += (size_t)snprintf(text + used, size - used, "%s%lld", l == 0 ? ", range at " : ", ",
-                             (long long)e->k[l]);
+  put_text(text, size, &used, " at i = %lld, j = %lld", (long long)(e->i + names->origin[0]),
+           (long long)(e->j + names->origin[1]));
+  for (int n = 0; n < names->tables[0].n_inner; n++)
+    put_text(text, size, &used, ", %s = %lld", lang_inner_words[n],
+             (long long)lang_inner_of(names, dp_eval_layer(e), n));
+  for (int l = 0; l < e->n_k; l++)
+    put_text(text, size, &used, "%s%lld", l == 0 ? ", range at " : ", ", (long long)e->k[l]);
 }
 
 tsl_err dp_eval_fail(const dp_eval *e, tsl_err code, const lang_expr *expr, int32_t node,
                      const char *file, int line, const char *fmt, ...) {
-  char what[512], place[160];
+  char what[512], place[256];
   va_list args;
   va_start(args, fmt);
   (void)vsnprintf(what, sizeof what, fmt, args);
@@ -35,30 +46,34 @@ tsl_err dp_eval_fail(const dp_eval *e, tsl_err code, const lang_expr *expr, int3
 
 const char *dp_value_text(const lang_names *names, int64_t i, int64_t j, int32_t value, char *text,
                           size_t size) {
-  const int used =
-      snprintf(text, size, "%s[%lld][%lld]", names->tables[value % names->n_tables].name,
-               (long long)(i + names->origin[0]), (long long)(j + names->origin[1]));
-  if (names->tables[0].depth > 0 && (size_t)used < size)
-    (void)snprintf(text + used, size - (size_t)used, "[%d]", (int)(value / names->n_tables));
+  size_t used = 0;
+  put_text(text, size, &used, "%s[%lld][%lld]", names->tables[value % names->n_tables].name,
+           (long long)(i + names->origin[0]), (long long)(j + names->origin[1]));
+  for (int n = 0; n < names->tables[0].n_inner; n++)
+    put_text(text, size, &used, "[%lld]",
+             (long long)lang_inner_of(names, value / names->n_tables, n));
   return text;
 }
 
-/** The message every engine gives. */
-static tsl_err fail_outside(const dp_eval *e, const lang_expr *expr, int32_t node, int64_t i,
-                            int64_t j, int64_t layer) {
+/** The message every engine gives. @param[in] at  all indices */
+static tsl_err fail_outside(const dp_eval *e, const lang_expr *expr, int32_t node,
+                            const dp_value at[]) {
   static const char *const domains[] = {"", " with i <= j", " with i >= j"};
   const lang_table *t = &e->recurrence->equation.names.tables[expr->nodes[node].ref];
   const int64_t *const origin = e->recurrence->equation.names.origin;
-  char at[64] = "", depth[64] = "";
-  if (t->depth > 0) {
-    (void)snprintf(at, sizeof at, "[%lld]", (long long)layer);
-    (void)snprintf(depth, sizeof depth, " and depth %lld", (long long)t->depth);
+  char inner[128] = "", depth[128] = "";
+  size_t used = 0, used_by_depth = 0;
+  for (int n = 0; n < t->n_inner; n++) {
+    put_text(inner, sizeof inner, &used, "[%lld]", (long long)at[2 + n].whole);
+    put_text(depth, sizeof depth, &used_by_depth, "%s %lld", n == 0 ? " and depth" : " x",
+             (long long)t->inner[n]);
   }
   return dp_eval_fail(e, TSL_ERR_INPUT, expr, node, __FILE__, __LINE__,
                       "%s[%lld][%lld]%s is outside the table of %lld rows%s %lld columns%s%s",
-                      t->name, (long long)(i + origin[0]), (long long)(j + origin[1]), at,
-                      (long long)(t->rows + origin[0]), t->depth > 0 ? "," : " and",
-                      (long long)(t->cols + origin[1]), depth, domains[t->cells]);
+                      t->name, (long long)(at[0].whole + origin[0]),
+                      (long long)(at[1].whole + origin[1]), inner, (long long)(t->rows + origin[0]),
+                      t->n_inner > 0 ? "," : " and", (long long)(t->cols + origin[1]), depth,
+                      domains[t->cells]);
 }
 
 tsl_err dp_eval_place(dp_eval *e, const lang_expr *x, int32_t node, int64_t *i, int64_t *j,
@@ -66,15 +81,19 @@ tsl_err dp_eval_place(dp_eval *e, const lang_expr *x, int32_t node, int64_t *i, 
   tsl_err err = TSL_OK;
   const lang_names *names = &e->recurrence->equation.names;
   const int32_t ref = x->nodes[node].ref;
-  dp_value at[3] = {{0}};
-  for (int n = 0; n < (names->tables[0].depth > 0 ? 3 : 2); n++)
+  const lang_table *t = &names->tables[ref];
+  dp_value at[2 + LANG_INNER_MAX] = {{0}};
+  int64_t layer = 0;
+  for (int n = 0; n < 2 + t->n_inner; n++)
     TSL_TRY(dp_evaluate(e, x, lang_child(x, node, n), &at[n]));
-  if (!lang_has_cell(&names->tables[ref], at[0].whole, at[1].whole) || at[2].whole < 0 ||
-      at[2].whole >= lang_layers(names))
-    TSL_TRY(fail_outside(e, x, node, at[0].whole, at[1].whole, at[2].whole));
+  bool inside = lang_has_cell(t, at[0].whole, at[1].whole);
+  for (int n = 0; n < t->n_inner; n++)
+    inside = inside && at[2 + n].whole >= 0 && at[2 + n].whole < t->inner[n];
+  if (!inside) TSL_TRY(fail_outside(e, x, node, at));
+  for (int n = 0; n < t->n_inner; n++) layer = layer * t->inner[n] + at[2 + n].whole;
   *i = at[0].whole;
   *j = at[1].whole;
-  *value = (int32_t)at[2].whole * names->n_tables + ref;
+  *value = (int32_t)layer * names->n_tables + ref;
 done:
   return err;
 }
@@ -124,8 +143,8 @@ static tsl_err eval_leaf(dp_eval *e, const lang_expr *x, const lang_node *n, dp_
   case LANG_OP_J:
     out->whole = e->j;
     break;
-  case LANG_OP_K:
-    out->whole = dp_eval_layer(e);
+  case LANG_OP_INNER:
+    out->whole = lang_inner_of(names, dp_eval_layer(e), n->ref);
     break;
   case LANG_OP_LOOP:
     out->whole = e->k[n->ref];

@@ -56,7 +56,7 @@ static inline int64_t dp_eval_layer(const dp_eval *eval) {
 tsl_err dp_eval_place(dp_eval *eval, const lang_expr *expr, int32_t node, int64_t *i, int64_t *j,
                       int32_t *value);
 
-/** "M[3][4]", "M[3][4][2]" with a depth; returns text. */
+/** "M[3][4]", with inner indices "M[3][4][2]"; returns text. */
 const char *dp_value_text(const lang_names *names, int64_t i, int64_t j, int32_t value, char *text,
                           size_t size);
 
@@ -116,11 +116,12 @@ tsl_err dp_oracle_read(void *self, const lang_expr *expr, int32_t node, int64_t 
 
 /**
  * The goal of a filled grid.
- * @param[out] i, j, k  the cell that attains it and its layer, the first in row-major order, the
- *                      layer last; i, j -1 for an expression; k 0 without a depth
+ * @param[out] i, j, layer  the cell that attains it and its layer, the first in row-major order,
+ *                          the layer last; i, j -1 for an expression, layer 0
  * @return TSL_ERR_INPUT when there is no cell to choose from
  */
-tsl_err dp_oracle_goal(const dp_oracle *grid, dp_value *value, int64_t *i, int64_t *j, int64_t *k);
+tsl_err dp_oracle_goal(const dp_oracle *grid, dp_value *value, int64_t *i, int64_t *j,
+                       int64_t *layer);
 
 /* ---------------------------------------------------------------- recovery */
 

@@ -265,7 +265,7 @@ static void set_poison(filler *f, int32_t type, int sign) {
 static tsl_err fail_poisoned(const dp_recurrence *r, dp_pattern pattern, int64_t i, int64_t j,
                              int32_t value) {
   tsl_err err = TSL_OK;
-  char text[64];
+  char text[128];
   const lang_expr *expr = NULL;
   int32_t rule = -1;
   dp_eval e = {.recurrence = r, .i = i, .j = j, .value = value, .work = DP_LOOK_WORK};

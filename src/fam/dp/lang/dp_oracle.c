@@ -77,15 +77,15 @@ typedef struct filler {
 } filler;
 
 static tsl_err fail_cycle(const filler *f, cell again) {
-  char text[512];
+  char text[1200];
   size_t used = 0;
   int64_t first = f->n - 1;
-  char name[64];
+  char name[128];
   while (f->stack[first].i != again.i || f->stack[first].j != again.j ||
          f->stack[first].value != again.value)
     first--;
   text[0] = '\0';
-  for (int64_t c = first; c <= f->n && used + 96 < sizeof text; c++) {
+  for (int64_t c = first; c <= f->n && used + 160 < sizeof text; c++) {
     if (c - first == 6 && f->n - c > 2) {
       used += (size_t)snprintf(text + used, sizeof text - used, " -> ...");
       c = f->n - 1;
@@ -160,7 +160,7 @@ static tsl_err read_order(void *self, const lang_expr *expr, int32_t node, int64
                           int32_t value, dp_value *out) {
   tsl_err err = TSL_OK;
   const ordered *o = self;
-  char name[64];
+  char name[128];
   const int64_t at = place_of(o->grid, i, j, value), di = i - o->eval->i, dj = j - o->eval->j;
   *out = o->grid->values[at];
   if ((o->grid->state[at] != KNOWN && (di != 0 || dj != 0)) ||
@@ -231,11 +231,12 @@ static bool is_better(const dp_oracle *grid, dp_value a, dp_value b) {
   return maximum ? b.whole > a.whole : b.whole < a.whole;
 }
 
-tsl_err dp_oracle_goal(const dp_oracle *grid, dp_value *value, int64_t *i, int64_t *j, int64_t *k) {
+tsl_err dp_oracle_goal(const dp_oracle *grid, dp_value *value, int64_t *i, int64_t *j,
+                       int64_t *layer) {
   tsl_err err = TSL_OK;
   const dp_recurrence *r = grid->recurrence;
   int64_t best = -1;
-  *i = *j = -1, *k = 0;
+  *i = *j = -1, *layer = 0;
   if (r->equation.goal == DP_GOAL_EXPR) {
     dp_eval e = eval_of(grid, dp_oracle_read, (void *)grid);
     return dp_evaluate(&e, &r->goal, r->goal.root, value);
@@ -249,7 +250,7 @@ tsl_err dp_oracle_goal(const dp_oracle *grid, dp_value *value, int64_t *i, int64
   if (best < 0) TSL_FAIL(TSL_ERR_INPUT, "goal: the table has no cell to choose from");
   *i = cell_of(grid, best).i;
   *j = cell_of(grid, best).j;
-  *k = cell_of(grid, best).value / r->equation.names.n_tables;
+  *layer = cell_of(grid, best).value / r->equation.names.n_tables;
   *value = grid->values[best];
 done:
   return err;

@@ -112,17 +112,27 @@ typedef struct lister {
 
 static tsl_err list_node(lister *l, const lang_expr *x, int32_t node);
 
+dp_reference dp_reference_at(dp_bounds *b, const lang_expr *x, int32_t node) {
+  const lang_names *names = &b->recurrence->equation.names;
+  dp_reference r = {.expr = x, .node = node};
+  r.di = dp_bounds_offset(b, x, lang_child(x, node, 0), DP_ROW);
+  r.dj = dp_bounds_offset(b, x, lang_child(x, node, 1), DP_COLUMN);
+  for (int n = 0; n < names->tables[0].n_inner; n++) {
+    const dp_wide stride = lang_layer_stride(names, n);
+    r.inner[n] = dp_bounds_offset(b, x, lang_child(x, node, 2 + n), DP_INNER + n);
+    r.layer = dp_span_add(r.layer, (dp_span){stride * r.inner[n].lo, stride * r.inner[n].hi});
+  }
+  return r;
+}
+
 static tsl_err list_table(lister *l, const lang_expr *x, int32_t node) {
   if (l->out->n == DP_REFS_MAX)
     return lang_node_fail(TSL_ERR_INPUT, x, node, __FILE__, __LINE__,
                           "the recurrence reads the table in more than %d places", DP_REFS_MAX);
   dp_reference *r = &l->out->list[l->out->n++];
-  *r = (dp_reference){.expr = x, .node = node, .rule = l->rule};
+  *r = dp_reference_at(&l->bounds, x, node);
+  r->rule = l->rule;
   r->from = dp_recurrence_table(l->bounds.recurrence, l->rule);
-  r->di = dp_bounds_offset(&l->bounds, x, lang_child(x, node, 0), LANG_OP_I);
-  r->dj = dp_bounds_offset(&l->bounds, x, lang_child(x, node, 1), LANG_OP_J);
-  if (lang_child(x, node, 2) >= 0)
-    r->dk = dp_bounds_offset(&l->bounds, x, lang_child(x, node, 2), LANG_OP_K);
   return TSL_OK;
 }
 
@@ -203,7 +213,7 @@ static bool is_zero(dp_span s) {
 
 bool dp_reference_same(const dp_reference *r) {
   const bool before = r->expr->nodes[r->node].ref < r->from;
-  return is_zero(r->di) && is_zero(r->dj) && r->dk.hi <= (before ? 0 : -1);
+  return is_zero(r->di) && is_zero(r->dj) && r->layer.hi <= (before ? 0 : -1);
 }
 
 bool dp_reference_proved(const dp_reference *r, dp_pattern pattern) {

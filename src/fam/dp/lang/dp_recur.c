@@ -131,15 +131,20 @@ void dp_array_limits(lang_array *array, const void *data) {
 static tsl_err check_table(const lang_table *table) {
   tsl_err err = TSL_OK;
   int64_t cells = 0, bytes = 0;
-  const int64_t layers = table->depth > 0 ? table->depth : 1;
+  int64_t layers = 1;
   if (table->type != TSL_I16 && table->type != TSL_I32 && table->type != TSL_I64 &&
       table->type != TSL_F32 && table->type != TSL_F64)
     TSL_FAIL(TSL_ERR_INTERNAL, "table '%s': type %d", table->name, (int)table->type);
   if (table->rows < 0 || table->cols < 0)
     TSL_FAIL(TSL_ERR_INPUT, "table '%s': %lld rows, %lld columns: a size is negative", table->name,
              (long long)table->rows, (long long)table->cols);
-  if (table->depth < 0 || table->depth > LANG_VALUES_MAX / LANG_TABLES_MAX)
-    TSL_FAIL(TSL_ERR_INPUT, "table '%s': a depth of %lld", table->name, (long long)table->depth);
+  if (table->n_inner < 0 || table->n_inner > LANG_INNER_MAX)
+    TSL_FAIL(TSL_ERR_INTERNAL, "table '%s': %d inner indices", table->name, (int)table->n_inner);
+  for (int n = 0; n < table->n_inner; n++)
+    if (table->inner[n] < 1 || table->inner[n] > LANG_LAYERS_MAX ||
+        (layers *= table->inner[n]) > LANG_LAYERS_MAX)
+      TSL_FAIL(TSL_ERR_INPUT, "table '%s': a depth of %lld, or more than 2^21 layers", table->name,
+               (long long)table->inner[n]);
   if (!tsl_mul_i64(table->rows, table->cols, &cells) ||
       !tsl_mul_i64(cells, 16 * LANG_TABLES_MAX * layers, &bytes))
     TSL_FAIL(TSL_ERR_INPUT, "table '%s': %lld x %lld cells overflow 64-bit counts", table->name,
@@ -152,7 +157,7 @@ done:
 static tsl_err check_alike(const lang_table *a, const lang_table *b) {
   tsl_err err = TSL_OK;
   if (a->type != b->type || a->cells != b->cells || a->rows != b->rows || a->cols != b->cols ||
-      a->depth != b->depth)
+      a->n_inner != b->n_inner || memcmp(a->inner, b->inner, sizeof a->inner) != 0)
     TSL_FAIL(TSL_ERR_INPUT, "tables '%s' and '%s' differ in rows, cols, depth, cells or type",
              a->name, b->name);
 done:

@@ -6,10 +6,10 @@
  * each of them from the same equation and therefore the same everywhere.
  *
  * There are one or several tables of the same rows, columns, depth, cells and type. Cell (i, j) of
- * all of them is computed at one time, layer k after layer and table after table in each: a value
- * may read those of the same cell that come before it. A value's number is k * n_tables + table
- * (lang_values). It is given by the table's first boundary rule whose condition holds, else by its
- * `cell`.
+ * all of them is computed at one time, layer after layer and table after table in each: a value
+ * may read those of the same cell that come before it. A value's number is layer * n_tables +
+ * table (lang_values). It is given by the table's first boundary rule whose condition holds, else
+ * by its `cell`.
  */
 #pragma once
 
@@ -104,9 +104,9 @@ static inline int32_t dp_recurrence_table(const dp_recurrence *r, int32_t rule) 
   return rule < 0 ? -1 - rule : r->equation.rule_table[rule];
 }
 
-/** Goals over cells: number of the value in layer k (0 without a depth) of the goal's table. */
-static inline int32_t dp_goal_value(const dp_equation *e, int64_t k) {
-  return (int32_t)k * e->names.n_tables + e->goal_table;
+/** Goals over cells: number of the value in a layer of the goal's table. */
+static inline int32_t dp_goal_value(const dp_equation *e, int64_t layer) {
+  return (int32_t)layer * e->names.n_tables + e->goal_table;
 }
 
 /** Messages about the expressions begin with their places from now on.

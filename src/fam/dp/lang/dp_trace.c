@@ -171,12 +171,12 @@ done:
 static tsl_err trace_goal(tracer *t) {
   tsl_err err = TSL_OK;
   dp_value value = {0};
-  int64_t i = -1, j = -1, k = 0;
+  int64_t i = -1, j = -1, layer = 0;
   t->rule = -1;
   if (t->grid->recurrence->equation.goal == DP_GOAL_EXPR)
     return trace_expr(t, &t->grid->recurrence->goal);
-  TSL_TRY(dp_oracle_goal(t->grid, &value, &i, &j, &k));
-  const int32_t number = dp_goal_value(&t->grid->recurrence->equation, k);
+  TSL_TRY(dp_oracle_goal(t->grid, &value, &i, &j, &layer));
+  const int32_t number = dp_goal_value(&t->grid->recurrence->equation, layer);
   TSL_TRY(add_step(t, 0, i, j, number));
   t->open[t->n_open++] = place_of(t->grid, i, j, number);
   t->seen[t->open[0]] = 1;

@@ -40,11 +40,11 @@ static int64_t room_of(const tsl_device *device) {
   return (int64_t)most * device->processors;
 }
 
-/* Has it a third index? Its tiles go by steps of all rows and columns (dp_recur_layers.cu). */
+/* Has it inner indices? Its tiles go by steps of all rows and columns (dp_recur_layers.cu). */
 static bool is_deep(const tsl_problem *problem) {
   const bool recurrence = dp_params_of(problem)->problem == DP_RECURRENCE;
   const dp_equation *equation = (const dp_equation *)problem->fields[DP_A].data;
-  return recurrence && equation != NULL && equation->names.tables[0].depth > 0;
+  return recurrence && equation != NULL && equation->names.tables[0].n_inner > 0;
 }
 
 /*

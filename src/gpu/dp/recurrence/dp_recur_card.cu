@@ -244,7 +244,7 @@ static tsl_err give_best(dp_recur_card *w, const tsl_unit *units, int64_t n, tsl
     row[0] = given ? 0 : best.bits;
     row[1] = given ? -1 : best.i;
     row[2] = given ? -1 : best.j;
-    row[3] = given ? 0 : best.k;
+    row[3] = given ? 0 : best.layer;
     given = true;
   }
 done:

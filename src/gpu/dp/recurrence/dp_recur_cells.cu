@@ -185,7 +185,7 @@ template <class T> static tsl_err best_of(dp_recur_card *w, dp_recur_best *out) 
     if (all[k].p < 0) continue;
     one.bits = dp_recur_bits(w->type, &all[k].value);
     dp_code_unfold(&w->code, all[k].p, all[k].q / layers_of(w), &one.i, &one.j);
-    one.k = all[k].q % layers_of(w);
+    one.layer = all[k].q % layers_of(w);
     if (dp_recur_better(w->recur, &one, out)) *out = one;
   }
 done:

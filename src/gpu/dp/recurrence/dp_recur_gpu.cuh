@@ -5,7 +5,7 @@
  *   dp_recur_card.cu      the worker: tiles of any engine, the goal's cells, what failed
  *   dp_recur_wave.cu      WAVEFRONT: bands of neighbouring lanes, their edges
  *   dp_recur_rows.cu      ROWS and INTERVAL: rows of the table, or all of it, on the card
- *   dp_recur_layers.cu    cells with a third index, of any engine
+ *   dp_recur_layers.cu    cells with inner indices, of any engine
  *   dp_recur_cells.cu     what is done to cells that are there: to the user's order, best, wanted
  *   dp_recur_save.cu      checkpoints
  *   dp_recur_open.cu      a problem's recurrence: prepare and open

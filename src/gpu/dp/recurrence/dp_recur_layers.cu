@@ -1,4 +1,4 @@
-/* Cells with a third index, in memory: a launch is a step (tsl_dp_step). Those of a wavefront are
+/* Cells with inner indices, in memory: a launch is a step (tsl_dp_step). Those of a wavefront are
  * stored by diagonals, so that threads side by side read and write side by side. */
 #include "dp_recur_own.cuh"
 #include "integers.h"
