@@ -242,12 +242,18 @@ static void open_rig(int spherical, int each, double hi, rig *r) {
   r->molecule = (xc_molecule){.atoms = r->atoms, .n_atoms = r->basis.n_shells + 2};
 }
 
+static double power(double x, int n) {
+  double product = 1;
+  for (int k = 0; k < n; k++) product *= x;
+  return product;
+}
+
 static double function_at(const xc_shell *s, int a, int b, int c, const double at[3]) {
   double d[3], sum = 0;
   for (int x = 0; x < 3; x++) d[x] = at[x] - s->at[x];
   for (int p = 0; p < s->n; p++)
     sum += s->coefficient[p] * exp(-s->exponent[p] * (d[0] * d[0] + d[1] * d[1] + d[2] * d[2]));
-  return sum * pow(d[0], a) * pow(d[1], b) * pow(d[2], c);
+  return sum * power(d[0], a) * power(d[1], b) * power(d[2], c);
 }
 
 /* All functions, Cartesian, at a point. */
@@ -285,12 +291,8 @@ static void add_sphere(const rig *r, const xc_atom *atom, const xc_ecp *ecp, dou
     const double phi = 2 * M_PI * (i % PHIS) / PHIS;
     const double u[3] = {s * cos(phi), s * sin(phi), c};
     const double part = 4 * M_PI * (double)w[i / PHIS] / PHIS;
-    double at[3], value[MOST], powers[3][XC_MAX_L + 1];
-    for (int x = 0; x < 3; x++) {
-      at[x] = atom->at[x] + radius * u[x];
-      powers[x][0] = 1;
-      for (int l = 1; l <= XC_MAX_L; l++) powers[x][l] = powers[x][l - 1] * u[x];
-    }
+    double at[3], value[MOST];
+    for (int x = 0; x < 3; x++) at[x] = atom->at[x] + radius * u[x];
     values_at(&r->basis, at, value);
     for (int64_t p = 0; p < n; p++)
       for (int64_t q = 0; q < n; q++) matrix[p * n + q] += local * part * value[p] * value[q];
@@ -299,8 +301,8 @@ static void add_sphere(const rig *r, const xc_atom *atom, const xc_ecp *ecp, dou
         double y = 0;
         for (int b = 0; b <= l; b++)
           for (int k = 0; b + k <= l; k++)
-            y += harmonics.of[l][m + l][xc_cartesian_at(b, k)] * powers[0][l - b - k] *
-                 powers[1][b] * powers[2][k];
+            y += harmonics.of[l][m + l][xc_cartesian_at(b, k)] * power(u[0], l - b - k) *
+                 power(u[1], b) * power(u[2], k);
         y *= sqrt((2 * l + 1) / (4 * M_PI)) * part;
         for (int64_t p = 0; p < n; p++) projected[lm][p] += y * value[p];
       }
