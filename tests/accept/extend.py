@@ -5,7 +5,7 @@ function, a functional (part and mixture), a ready problem of dp and a family, i
 usage: extend.py TESELA
 
 The copy is built by preset cpu with the compilers of the build that TESELA is in, kernels for this processor
-alone; ccache is used where it is. Exit status 77: no compiler, CMake or Ninja, or TESELA is not from a git
+alone and without optimisation; ccache is used where it is. Exit status 77: no compiler, CMake or Ninja, or TESELA is not from a git
 checkout.
 """
 import os
@@ -206,7 +206,7 @@ def builds():
     if shutil.which("ccache"):
         options += [f"-DCMAKE_{language}_COMPILER_LAUNCHER=ccache" for language in ("C", "CXX")]
     for command in (["cmake", "--preset", "cpu", "-DTSL_TESTS=OFF", "-DTSL_WERROR=ON", "-DTSL_SIMD=native",
-                     *options],
+                     "-DTSL_KERNEL_OPTIMISATION=-O0", *options],
                     ["cmake", "--build", "--preset", "cpu", "--target", "tesela"]):
         done = subprocess.run(command, cwd=copy.folder, env=env, capture_output=True, text=True, check=False)
         check(done.returncode == 0, f"{' '.join(command[:3])}: {done.stdout[-1500:]}{done.stderr[-500:]}")

@@ -3,6 +3,10 @@
 # Value-safe: errno and floating-point traps are not observed, values stay the same.
 set(TSL_KERNEL_FLAGS -fno-math-errno -fno-trapping-math)
 
+# Behind all other flags of kernels: -O0 for builds whose speed does not matter.
+set(TSL_KERNEL_OPTIMISATION "" CACHE STRING "Optimisation of the kernels where it is not the build type's")
+mark_as_advanced(TSL_KERNEL_OPTIMISATION)
+
 # What keeps a compiler from using vectors, to measure against.
 set(TSL_SCALAR_FLAGS -fno-tree-loop-vectorize -fno-tree-slp-vectorize)
 if(CMAKE_C_COMPILER_ID MATCHES "Clang")
@@ -65,7 +69,7 @@ function(tsl_simd target type body header)
 #include \"${body}\"
 ")
     target_sources(${target} PRIVATE ${source})
-    set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS "${SIMD_FLAGS};${TSL_SIMD_FLAGS_${level}}")
+    set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS "${SIMD_FLAGS};${TSL_SIMD_FLAGS_${level}};${TSL_KERNEL_OPTIMISATION}")
     string(APPEND declared "extern const ${type} ${type}_${level};\n")
     if(level STREQUAL "plain")
       string(PREPEND chosen "  if (level == 1) return &${type}_plain;\n")
