@@ -21,71 +21,7 @@ static pthread_t warmer;
 static tsl_err_copy outcome; /* of making the handles */
 static bool lacks;
 
-#define TSL_SOLVER_TRY(call)                                                              \
-  do {                                                                                    \
-    const cusolverStatus_t status_ = (call);                                              \
-    if (status_ != CUSOLVER_STATUS_SUCCESS)                                               \
-      TSL_FAIL((tsl_err)(status_ == CUSOLVER_STATUS_ALLOC_FAILED ? TSL_ERR_DEVICE_MEMORY  \
-                                                                 : TSL_ERR_DEVICE),       \
-               "card %s: %s: cuSOLVER's status %d", tsl_gpu_card(), #call, (int)status_); \
-  } while (0)
-
-/* ------------------------------------------------------------- diagonalisation */
-
-/* Memory that the solver asks for, of the card and of the host. */
-static tsl_err reserve_work(linalg *l, size_t card, size_t host) {
-  tsl_err err = TSL_OK;
-  TSL_TRY(tsl_gpu_reserve(&l->memory, &l->work, (int64_t)card + 8, "a solver"));
-  if (host <= l->host_bytes) goto done;
-  free(l->host_work);
-  l->host_bytes = 0;
-  l->host_work = malloc(host);
-  if (l->host_work == NULL) TSL_FAIL(TSL_ERR_MEMORY, "no memory for a solver");
-  l->host_bytes = host;
-done:
-  return err;
-}
-
-/* For matrices of order n; what is needed depends on no address. */
-static tsl_err reserve_eigen(linalg *l, int64_t n) {
-  tsl_err err = TSL_OK;
-  size_t card = 0, host = 0;
-  TSL_TRY(tsl_gpu_reserve(&l->memory, &l->vector, (n + 1) * 8, "eigenvalues"));
-  TSL_SOLVER_TRY(cusolverDnXsyevd_bufferSize(
-      l->solver, l->parameters, CUSOLVER_EIG_MODE_VECTOR, CUBLAS_FILL_MODE_LOWER, n, CUDA_R_64F,
-      l->vector.data, n, CUDA_R_64F, l->vector.data, CUDA_R_64F, &card, &host));
-  TSL_TRY(reserve_work(l, card, host));
-done:
-  return err;
-}
-
-/* Vectors replace the matrix, column by column: row k of the host's is vector k. */
-static tsl_err diagonalise(linalg *l, int64_t n, double *a, double *values) {
-  tsl_err err = TSL_OK;
-  size_t card = 0, host = 0;
-  int info = 0;
-  double *on_card = NULL;
-  int *info_on_card = NULL;
-  TSL_TRY(reserve_eigen(l, n));
-  on_card = (double *)l->vector.data;
-  info_on_card = (int *)(on_card + n);
-  TSL_SOLVER_TRY(cusolverDnXsyevd_bufferSize(l->solver, l->parameters, CUSOLVER_EIG_MODE_VECTOR,
-                                             CUBLAS_FILL_MODE_LOWER, n, CUDA_R_64F, l->vector.data,
-                                             n, CUDA_R_64F, on_card, CUDA_R_64F, &card, &host));
-  TSL_SOLVER_TRY(cusolverDnXsyevd(
-      l->solver, l->parameters, CUSOLVER_EIG_MODE_VECTOR, CUBLAS_FILL_MODE_LOWER, n, CUDA_R_64F, a,
-      n, CUDA_R_64F, on_card, CUDA_R_64F, l->work.data, card, l->host_work, host, info_on_card));
-  TSL_CUDA_TRY(cudaMemcpyAsync(values, on_card, (size_t)n * 8, cudaMemcpyDeviceToHost, l->stream));
-  TSL_CUDA_TRY(
-      cudaMemcpyAsync(&info, info_on_card, sizeof info, cudaMemcpyDeviceToHost, l->stream));
-  TSL_CUDA_TRY(cudaStreamSynchronize(l->stream));
-  if (info != 0)
-    TSL_FAIL(TSL_ERR_NUMERIC,
-             "card %s: diagonalisation of a matrix of order %lld failed (cuSOLVER: %d)",
-             tsl_gpu_card(), (long long)n, info);
-done:
-  return err;
-}
+/* ------------------------------------------------------- diagonalisation, factors */
 
 /* cuSOLVER may not end for NaN. The sum of squares overflows beyond 1e150, too. */
 static tsl_err check_finite(linalg *l, int64_t n, const double *a) {
@@ -110,63 +46,7 @@ static tsl_err eigen(int64_t n, const double *a, double *values, double *vectors
   if (to != from)
     TSL_CUDA_TRY(
         cudaMemcpyAsync(to, from, (size_t)(n * n) * 8, cudaMemcpyDeviceToDevice, l->stream));
-  TSL_TRY(diagonalise(l, n, to, values));
-done:
-  return err;
-}
-
-/* ----------------------------------------------------------------- factors */
-
-static tsl_err factor_bytes(linalg *l, int64_t n, size_t *card, size_t *host) {
-  tsl_err err = TSL_OK;
-  TSL_SOLVER_TRY(cusolverDnXpotrf_bufferSize(l->solver, l->parameters, CUBLAS_FILL_MODE_LOWER, n,
-                                             CUDA_R_64F, l->vector.data, n, CUDA_R_64F, card,
-                                             host));
-done:
-  return err;
-}
-
-static tsl_err inverse_bytes(linalg *l, int64_t n, size_t *card, size_t *host) {
-  tsl_err err = TSL_OK;
-  TSL_SOLVER_TRY(cusolverDnXtrtri_bufferSize(l->solver, CUBLAS_FILL_MODE_LOWER,
-                                             CUBLAS_DIAG_NON_UNIT, n, CUDA_R_64F, l->vector.data, n,
-                                             card, host));
-done:
-  return err;
-}
-
-static tsl_err reserve_factor(linalg *l, int64_t n) {
-  tsl_err err = TSL_OK;
-  size_t card[2] = {0}, host[2] = {0};
-  TSL_TRY(tsl_gpu_reserve(&l->memory, &l->vector, (n + 1) * 8, "a factor"));
-  TSL_TRY(factor_bytes(l, n, &card[0], &host[0]));
-  TSL_TRY(inverse_bytes(l, n, &card[1], &host[1]));
-  for (int k = 0; k < 2; k++) TSL_TRY(reserve_work(l, card[k], host[k]));
-done:
-  return err;
-}
-
-/* What the solver says of the row; a negative one is of its arguments. */
-static tsl_err fetch_row(linalg *l, const int *on_card, int64_t *row) {
-  tsl_err err = TSL_OK;
-  int info = 0;
-  TSL_CUDA_TRY(cudaMemcpyAsync(&info, on_card, sizeof info, cudaMemcpyDeviceToHost, l->stream));
-  TSL_CUDA_TRY(cudaStreamSynchronize(l->stream));
-  if (info < 0) TSL_FAIL(TSL_ERR_INTERNAL, "card %s: cuSOLVER: %d", tsl_gpu_card(), info);
-  *row = info;
-done:
-  return err;
-}
-
-static tsl_err factorise(linalg *l, int64_t n, double *a, int64_t *row) {
-  tsl_err err = TSL_OK;
-  size_t card = 0, host = 0;
-  TSL_TRY(reserve_factor(l, n));
-  TSL_TRY(factor_bytes(l, n, &card, &host));
-  TSL_SOLVER_TRY(cusolverDnXpotrf(l->solver, l->parameters, CUBLAS_FILL_MODE_LOWER, n, CUDA_R_64F,
-                                  a, n, CUDA_R_64F, l->work.data, card, l->host_work, host,
-                                  (int *)l->vector.data));
-  TSL_TRY(fetch_row(l, (const int *)l->vector.data, row));
+  TSL_TRY(linalg_diagonalise(l, n, to, values));
 done:
   return err;
 }
@@ -175,22 +55,16 @@ static tsl_err factor(int64_t n, double *a, int64_t *row) {
   tsl_err err = TSL_OK;
   double *on_card = NULL;
   TSL_TRY(linalg_read(&own, n * n, a, &on_card));
-  TSL_TRY(factorise(&own, n, on_card, row));
+  TSL_TRY(linalg_factorise(&own, n, on_card, row));
 done:
   return err;
 }
 
 static tsl_err invert(int64_t n, double *a, int64_t *row) {
   tsl_err err = TSL_OK;
-  linalg *l = &own;
   double *on_card = NULL;
-  size_t card = 0, host = 0;
-  TSL_TRY(linalg_read(l, n * n, a, &on_card));
-  TSL_TRY(inverse_bytes(l, n, &card, &host));
-  TSL_SOLVER_TRY(cusolverDnXtrtri(l->solver, CUBLAS_FILL_MODE_LOWER, CUBLAS_DIAG_NON_UNIT, n,
-                                  CUDA_R_64F, on_card, n, l->work.data, card, l->host_work, host,
-                                  (int *)l->vector.data));
-  TSL_TRY(fetch_row(l, (const int *)l->vector.data, row));
+  TSL_TRY(linalg_read(&own, n * n, a, &on_card));
+  TSL_TRY(linalg_invert(&own, n, on_card, row));
 done:
   return err;
 }
@@ -253,8 +127,8 @@ static tsl_err warm_up(linalg *l) {
   on_card = (double *)both.data;
   TSL_CUDA_TRY(cudaMemcpyAsync(on_card, a, sizeof a, cudaMemcpyHostToDevice, l->stream));
   TSL_TRY(multiply(l, &square, on_card, on_card, on_card + WARMED * WARMED));
-  TSL_TRY(factorise(l, WARMED, on_card + WARMED * WARMED, &row));
-  TSL_TRY(diagonalise(l, WARMED, on_card, values));
+  TSL_TRY(linalg_factorise(l, WARMED, on_card + WARMED * WARMED, &row));
+  TSL_TRY(linalg_diagonalise(l, WARMED, on_card, values));
 done:
   tsl_gpu_release(&l->memory, &both);
   return err;
@@ -342,8 +216,8 @@ static tsl_err reserve_region(linalg *l, const tsl_linalg_region *r) {
   tsl_err err = TSL_OK;
   TSL_TRY(make_ready());
   TSL_TRY(linalg_reserve(l, r->matrices, r->order * r->order));
-  if (r->eigen > 0) TSL_TRY(reserve_eigen(l, r->order));
-  if (r->factor > 0) TSL_TRY(reserve_factor(l, r->order));
+  if (r->eigen > 0) TSL_TRY(linalg_reserve_eigen(l, r->order));
+  if (r->factor > 0) TSL_TRY(linalg_reserve_factor(l, r->order));
 done:
   return err;
 }

@@ -1,6 +1,7 @@
 /**
  * @file gpu_linalg_own.cuh
- * What gpu_linalg.cu and gpu_linalg_copies.cu share: handles, copies of matrices, moves.
+ * What the table, its copies of matrices (gpu_linalg_copies.cu) and cuSOLVER's calls
+ * (gpu_linalg_solver.cu) share.
  */
 #pragma once
 
@@ -8,6 +9,15 @@
 #include "gpu_stage.cuh"
 
 #include <cusolverDn.h>
+
+#define TSL_SOLVER_TRY(call)                                                              \
+  do {                                                                                    \
+    const cusolverStatus_t status_ = (call);                                              \
+    if (status_ != CUSOLVER_STATUS_SUCCESS)                                               \
+      TSL_FAIL((tsl_err)(status_ == CUSOLVER_STATUS_ALLOC_FAILED ? TSL_ERR_DEVICE_MEMORY  \
+                                                                 : TSL_ERR_DEVICE),       \
+               "card %s: %s: cuSOLVER's status %d", tsl_gpu_card(), #call, (int)status_); \
+  } while (0)
 
 /** Matrices of a region; bytes of the pinned memory that moves go through. */
 enum { LINALG_COPIES = 40 };
@@ -51,3 +61,15 @@ tsl_err linalg_fetch(linalg *l, double *host);
 void linalg_forget(linalg *l);
 /** Give back the memory of copies that are not in use. */
 void linalg_shrink(linalg *l);
+
+/* Matrices on the card, of order n; their memory is reserved first, by these or within the calls. */
+
+tsl_err linalg_reserve_eigen(linalg *l, int64_t n);
+tsl_err linalg_reserve_factor(linalg *l, int64_t n);
+/** Vectors replace the matrix, column by column: row k of the host's is vector k.
+ *  @param[out] values  [n], in the host's memory
+ *  @return TSL_ERR_NUMERIC when it does not converge */
+tsl_err linalg_diagonalise(linalg *l, int64_t n, double *a, double *values);
+/** tsl_linalg.factor and invert. */
+tsl_err linalg_factorise(linalg *l, int64_t n, double *a, int64_t *row);
+tsl_err linalg_invert(linalg *l, int64_t n, double *a, int64_t *row);

@@ -18,8 +18,8 @@ void xc_matrix_use(int threads, bool card, int64_t order);
 /** A rows x columns matrix of zeros; what names it in messages. Free with tsl_free. */
 tsl_err xc_matrix_create(int64_t rows, int64_t columns, const char *what, double **out);
 
-/* Products, diagonalisations and factors go to a card where that is faster. Their errors are the card's
- * (TSL_ERR_DEVICE), but where something else is said. */
+/* Products, diagonalisations and factors go to a card where that is faster. Their errors are the
+ * card's (TSL_ERR_DEVICE), but where something else is said. */
 
 /** Several of them on matrices of one order. */
 typedef struct xc_matrix_region {
