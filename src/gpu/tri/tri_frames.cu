@@ -1,9 +1,8 @@
 /* Frames of a trajectory on a card: threads of the host that read, sort and count them there. */
 #include "tri_frames_kernels.cuh"
+#include "tri_host_threads.cuh"
 
 #include <cub/device/device_scan.cuh>
-#include <pthread.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,7 +10,6 @@ namespace {
 
 enum {
   SHARED = 48 << 10, /* bytes of a block */
-  MOST_THREADS = 64,
   CELL_ROOM = 64 + 2 /* cells beyond 2 n, as tri_frame_prepare makes them, and the ends */
 };
 
@@ -42,16 +40,7 @@ struct tri_frames_gpu {
   const tsl_unit *units;
   tsl_part *parts;
   const errand *errands;
-  int64_t n;
-  int64_t next; /* errand, taken atomically */
 };
-
-int tri_usable_cores(void) {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  const int n = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
-  return n < 1 ? 1 : n > MOST_THREADS ? MOST_THREADS : n;
-}
 
 namespace {
 
@@ -209,56 +198,12 @@ done:
   return err;
 }
 
-/* A thread's turn: frames until none is left, or one fails. */
-struct turn {
-  tri_frames_gpu *w;
-  seat *s;
-  pthread_t thread;
-  bool begun;
-  int64_t failed; /* errand */
-  tsl_err_copy error;
-};
-
-void *take_frames(void *turn_) {
-  turn *t = (turn *)turn_;
-  tri_frames_gpu *w = t->w;
+tsl_err take_frame(void *context, int thread, int64_t k) {
+  tri_frames_gpu *const w = (tri_frames_gpu *)context;
   tsl_err err = TSL_OK;
-  int64_t k = 0;
   TSL_CUDA_TRY(cudaSetDevice(w->card));
-  while ((k = __atomic_fetch_add(&w->next, 1, __ATOMIC_RELAXED)) < w->n)
-    TSL_TRY(run_frame(w, t->s, &w->errands[k]));
+  TSL_TRY(run_frame(w, &w->seats[thread], &w->errands[k]));
 done:
-  if (err != TSL_OK) {
-    tsl_err_save(err, &t->error);
-    t->failed = k;
-    __atomic_store_n(&w->next, w->n, __ATOMIC_RELAXED);
-  }
-  return nullptr;
-}
-
-/* All errands, by as many threads as there are frames for; the error of the first frame. */
-tsl_err take_all(tri_frames_gpu *w) {
-  tsl_err err = TSL_OK;
-  const int n = (int)(w->n < w->threads ? w->n : w->threads);
-  const turn *first = nullptr;
-  turn *turns = (turn *)calloc((size_t)(n > 0 ? n : 1), sizeof *turns);
-  if (turns == nullptr) TSL_FAIL(TSL_ERR_MEMORY, "no host memory for frames");
-  w->next = 0;
-  for (int k = 0; k < n; k++) {
-    turns[k].w = w, turns[k].s = &w->seats[k];
-    if (k > 0)
-      turns[k].begun = pthread_create(&turns[k].thread, nullptr, take_frames, &turns[k]) == 0;
-  }
-  if (n > 0)
-    take_frames(&turns[0]); /* this thread's own; others that did not begin are not missed */
-  for (int k = 1; k < n; k++)
-    if (turns[k].begun) (void)pthread_join(turns[k].thread, nullptr);
-  for (int k = 0; k < n; k++)
-    if (turns[k].error.code != TSL_OK && (first == nullptr || turns[k].failed < first->failed))
-      first = &turns[k];
-  if (first != nullptr) err = tsl_err_restore(&first->error);
-done:
-  free(turns);
   return err;
 }
 
@@ -321,8 +266,8 @@ tsl_err tri_frames_run_gpu(tri_frames_gpu *w, const tsl_unit *units, int64_t n, 
   m = 0;
   for (int64_t u = 0; u < n; u++)
     for (int64_t k = units[u].lo[0]; k < units[u].hi[0]; k++) errands[m++] = {u, k};
-  w->units = units, w->parts = parts, w->errands = errands, w->n = m;
-  TSL_TRY(take_all(w));
+  w->units = units, w->parts = parts, w->errands = errands;
+  TSL_TRY(tri_host_threads_run(w->threads, m, take_frame, w));
   for (int64_t u = 0; u < n; u++)
     parts[u].seconds =
         m > 0 ? (now() - start) * (double)(units[u].hi[0] - units[u].lo[0]) / (double)m : 0;

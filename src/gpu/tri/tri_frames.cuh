@@ -10,9 +10,6 @@
 
 #include "tri_frames.h"
 
-/** Cores that this process may use, for its threads of the host; 64 at most. */
-int tri_usable_cores(void);
-
 /** A worker's state; close accepts NULL and sets NULL. */
 struct tri_frames_gpu;
 tsl_err tri_frames_open_gpu(const tsl_problem *problem, const tsl_device *device,

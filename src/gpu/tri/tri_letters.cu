@@ -1,7 +1,7 @@
 /* Sequences on a card: upload, the order of columns, and which kernels a strip takes. */
 #include "tri_letters.cuh"
 
-#include "tri_frames.cuh"
+#include "tri_host_threads.cuh"
 
 #include <algorithm>
 #include <vector>
