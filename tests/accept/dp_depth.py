@@ -341,7 +341,7 @@ def refused_case():
            cell="max(M[i-1][j][k], M[i][j-1][k])")
     for _, args in CARDS[:1]:
         refuse("a card takes rows of 2.0 GiB", "30000 cells of 156.2 KiB", "dp.table.depth", args=args, goal="M[2][29999][3]",
-               table={**table, "rows": 3, "cols": 30000, "depth": 40000})
+               cell="max(M[i-1][j][k], M[i][j-1][k])", table={**table, "rows": 3, "cols": 30000, "depth": 40000})
     # an error while it is filled names the layer
     deck = json.dumps(made({**table, "type": "i16"}, "M[i-1][j][k] * 8 + 100 * k", "M[4][5][3]", edge, pattern="RUD"))
     for args in ([], ["--interpret"]):

@@ -145,7 +145,7 @@ def hmm_case(a, b):
     check(abs(goal - np.log(0.05 * f[:, -1, -1].sum())) < 1e-11, f"goal {goal}")
     if len(a) * len(b) < 20:
         check(abs(goal - np.log(hmm_paths(a, b, *numbers))) < 1e-11, f"goal {goal} is not the sum over paths")
-    for ranks, args in ((3, []), (1, ["--interpret"])):
+    for ranks, args in ((3, []), (1, ["--interpret", "--set", "run.device=cpu"])):
         check(run(text, ranks, args)[1].tobytes() == table.tobytes(), "not the same bytes")
 
 
