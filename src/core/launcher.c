@@ -1,4 +1,4 @@
-/* The names under which launchers tell a process its rank. */
+/* The names under which launchers tell a process its rank, and how many there are. */
 #include "launcher.h"
 
 #include <stddef.h>
@@ -12,4 +12,9 @@ long tsl_launcher_rank(void) {
     if (text != NULL) return strtol(text, NULL, 10);
   }
   return 0;
+}
+
+long tsl_launcher_size(void) {
+  const char *text = getenv("PMI_SIZE");
+  return text != NULL && getenv("OMPI_COMM_WORLD_SIZE") == NULL ? strtol(text, NULL, 10) : 0;
 }

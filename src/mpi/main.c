@@ -149,12 +149,30 @@ static tsl_err check_stdout(tsl_err err) {
                   errno != 0 ? strerror(errno) : "some of it is lost");
 }
 
+/* A launcher of another library starts processes of which each takes itself for the only one. */
+static tsl_err check_launcher(long started) {
+  tsl_err err = TSL_OK;
+  char version[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+  int size = 1, length = 0;
+  (void)MPI_Comm_size(MPI_COMM_WORLD, &size);
+  (void)MPI_Get_library_version(version, &length);
+  if (started > 1 && size == 1)
+    TSL_FAIL(TSL_ERR_USAGE,
+             "%ld processes were started, but for MPI each is alone: mpirun is that of another MPI "
+             "library; use the one of %.*s, or srun --mpi=pmix",
+             started, (int)strcspn(version, ",\n"), version);
+done:
+  return err;
+}
+
 /* Errors are agreed, so all ranks hold the same one and rank 0 prints it. MPI's own failures are
  * not: the rank that saw one prints it and ends the job. So does a rank that has lost another. */
 static int run_ranks(tsl_err (*run)(MPI_Comm comm, int argc, char **argv), int argc, char **argv) {
   int provided = MPI_THREAD_SINGLE, rank = 0;
+  /* Before MPI sets variables of its own. */
+  const long place = tsl_launcher_rank(), started = tsl_launcher_size();
   /* While there is one thread; files of numbers are read on the root. */
-  tsl_err err = tsl_launcher_rank() == 0 ? tsl_sandbox_begin() : TSL_OK;
+  tsl_err err = place == 0 ? tsl_sandbox_begin() : TSL_OK;
   if (err != TSL_OK) return print_error(err), tsl_err_status(err);
   tsl_environment_before_mpi();
   if (MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided) != MPI_SUCCESS) return 3;
@@ -163,6 +181,8 @@ static int run_ranks(tsl_err (*run)(MPI_Comm comm, int argc, char **argv), int a
   set_signals();
   if (provided < MPI_THREAD_FUNNELED)
     err = tsl_fail(TSL_ERR_MPI, __FILE__, __LINE__, "this MPI gives no MPI_THREAD_FUNNELED");
+  else if ((err = check_launcher(started)) != TSL_OK)
+    rank = (int)place;
   else
     err = check_stdout(run(MPI_COMM_WORLD, argc - 1, argv + 1));
   if (err != TSL_OK && err != TSL_ERR_LOST && (rank == 0 || err == TSL_ERR_MPI)) print_error(err);

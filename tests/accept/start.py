@@ -111,7 +111,19 @@ def threads():
     return None
 
 
+def stranger():
+    """Processes of a launcher that this MPI library does not know say so, the first of them; its own knows better."""
+    alone = {"PMI_SIZE": "2", "PMI_RANK": "0"}
+    run = suite.run(RUN, env=alone)
+    check(run.status == 2 and "2 processes were started, but for MPI each is alone" in run.err, run.tail())
+    run = suite.run(RUN, env={**alone, "PMI_RANK": "1"})
+    check(run.status == 2 and run.err == "", run.tail())
+    good(RUN, env={"PMI_SIZE": "1", "PMI_RANK": "0"})
+    good(RUN, ranks=2, env=alone)
+
+
 suite.case("one image", once)
+suite.case("another library's launcher", stranger)
 suite.case("topology once a node", topology)
 suite.case("threads that wait sleep", waiting)
 suite.case("no idle threads", threads)
