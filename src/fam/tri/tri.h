@@ -183,24 +183,24 @@ static inline bool tri_is_similarity(const tri_params *p) {
  *   TRI_LETTERS, TRI_STARTS, TRI_SCORES  sequences of letters in place of points, tri_letters.h
  *   TRI_FILES to TRI_HISTORIES  where sequences are in files, tri_records.h
  *   TRI_WORDS   rows of bits in place of points, tri_bits.h
- * Output fields by output:
- *   condensed  15 "distances" GATHER stream [n(n-1)/2], two sets [rows][columns], params.type
- *   square     15 "distances" GATHER stream [n][n] params.type, diagonal 0 (overlap: -2 r_i)
- *   threshold  15 "pairs" LIST i64 [.][2] (i < j), 16 "values" LIST [.] params.type
- *   topk       15 "neighbours" GATHER stream i64 [rows][k], 16 "values" GATHER stream [rows][k]
- *   histogram  15 "counts" SUM u64 [slots][bins][bins_2], one histogram after another; weighted:
- *              16 "sums" SUM u64 [the same][TRI_LIMBS], 32 bits each, lowest first, of the products
+ * Output fields by output, from TRI_OUT on:
+ *   condensed  "distances" GATHER stream [n(n-1)/2], two sets [rows][columns], params.type
+ *   square     "distances" GATHER stream [n][n] params.type, diagonal 0 (overlap: -2 r_i)
+ *   threshold  "pairs" LIST i64 [.][2] (i < j), "values" LIST [.] params.type
+ *   topk       "neighbours" GATHER stream i64 [rows][k], "values" GATHER stream [rows][k]
+ *   histogram  "counts" SUM u64 [slots][bins][bins_2], one histogram after another; weighted:
+ *              "sums" SUM u64 [the same][TRI_LIMBS], 32 bits each, lowest first, of the products
  *              of weights and their biases; the family adds "edges" and others (tri_histogram.c)
- *   sum        15 "sums" GATHER f64 [rows][vectors, at least 1]; with params.gradient, which the
- *              deck calls output forces: 15 "forces" GATHER f64 [rows][d], 16 "potential" GATHER
+ *   sum        "sums" GATHER f64 [rows][vectors, at least 1]; with params.gradient, which the
+ *              deck calls output forces: "forces" GATHER f64 [rows][d], "potential" GATHER
  *              f64 [rows]
- *   forces     15 "accelerations" GATHER f64 [rows][d_read], 16 "potential" GATHER f64 [rows]
- *   degree     15 "degree" GATHER i64 [rows]
- *   minimum, maximum  15 "neighbours" GATHER i64 [rows], 16 "values" GATHER [rows] params.type;
+ *   forces     "accelerations" GATHER f64 [rows][d_read], "potential" GATHER f64 [rows]
+ *   degree     "degree" GATHER i64 [rows]
+ *   minimum, maximum  "neighbours" GATHER i64 [rows], "values" GATHER [rows] params.type;
  *              [0] where tri_partners_of is 0
- *   csr        15 "indices" LIST i32 [.], 16 "values" LIST [.] params.type, 17 "lengths" GATHER i32
+ *   csr        "indices" LIST i32 [.], "values" LIST [.] params.type, "lengths" GATHER i32
  *              [rows], hidden; the family adds "indptr"
- *   paired     15 "values" GATHER stream [rows] params.type
+ *   paired     "values" GATHER stream [rows] params.type
  *   components, dbscan, linkage: tri_graph.h
  */
 enum {

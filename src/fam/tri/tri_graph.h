@@ -17,11 +17,11 @@
  *   IN   "component"  i32 [n]  of each point; -1: not to be joined (dbscan: no core point)
  *   IN   "active"     u8 [n]   rows that look
  *   IN   "bound"      params.type [n], linkage, else [0]
- *   OUT  15 "links"    i32 [n][2]  LINK: least and largest component seen, the row's own included;
+ *   OUT  "links"      i32 [n][2]  LINK: least and largest component seen, the row's own included;
  *                     (INT32_MAX, -1) where there is none. NEAREST: (point as in the input, 0), or
  *                     (-1, 0). CORE: places within the threshold of the row, the first and
  *                     the last of any that the search has come across, or (-1, 0): a start for LINK
- *   OUT  16 "reach"    params.type [n], dbscan, linkage. CORE, NEAREST: the value, infinite where
+ *   OUT  "reach"      params.type [n], dbscan, linkage. CORE, NEAREST: the value, infinite where
  *                     there is none; LINK: 0
  * What rows report that are not active is not read. All are hidden; the family makes the results.
  */

@@ -51,22 +51,22 @@ done:
   return err;
 }
 
-static tsl_err factor(int64_t n, double *a, int64_t *row) {
+static tsl_err in_place(int64_t n, double *a, int64_t *row,
+                        tsl_err (*operation)(linalg *, int64_t, double *, int64_t *)) {
   tsl_err err = TSL_OK;
   double *on_card = NULL;
   TSL_TRY(linalg_read(&own, n * n, a, &on_card));
-  TSL_TRY(linalg_factorise(&own, n, on_card, row));
+  TSL_TRY(operation(&own, n, on_card, row));
 done:
   return err;
 }
 
+static tsl_err factor(int64_t n, double *a, int64_t *row) {
+  return in_place(n, a, row, linalg_factorise);
+}
+
 static tsl_err invert(int64_t n, double *a, int64_t *row) {
-  tsl_err err = TSL_OK;
-  double *on_card = NULL;
-  TSL_TRY(linalg_read(&own, n * n, a, &on_card));
-  TSL_TRY(linalg_invert(&own, n, on_card, row));
-done:
-  return err;
+  return in_place(n, a, row, linalg_invert);
 }
 
 /* -------------------------------------------------------- products, equations */

@@ -62,8 +62,8 @@ void linalg_forget(linalg *l);
 /** Give back the memory of copies that are not in use. */
 void linalg_shrink(linalg *l);
 
-/* Matrices on the card, of order n; their memory is reserved first, by these
- * or within the calls. */
+/* Matrices on the card, of order n. The calls reserve what the solver needs beside them, which a
+ * region does before it begins. */
 
 tsl_err linalg_reserve_eigen(linalg *l, int64_t n);
 tsl_err linalg_reserve_factor(linalg *l, int64_t n);

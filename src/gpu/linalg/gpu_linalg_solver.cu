@@ -119,6 +119,7 @@ done:
 tsl_err linalg_invert(linalg *l, int64_t n, double *a, int64_t *row) {
   tsl_err err = TSL_OK;
   size_t card = 0, host = 0;
+  TSL_TRY(linalg_reserve_factor(l, n));
   TSL_TRY(inverse_bytes(l, n, &card, &host));
   TSL_SOLVER_TRY(cusolverDnXtrtri(l->solver, CUBLAS_FILL_MODE_LOWER, CUBLAS_DIAG_NON_UNIT, n,
                                   CUDA_R_64F, a, n, l->work.data, card, l->host_work, host,

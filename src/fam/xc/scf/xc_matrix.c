@@ -277,44 +277,44 @@ static tsl_linalg_region factor_region(int64_t n) {
                              .factor = n};
 }
 
-tsl_err xc_matrix_factor(int64_t n, const char *what, double *a) {
+/* Factor, or inverse of a factor; row as of tsl_linalg.factor. */
+static tsl_err factor_or_invert(int64_t n, bool inverse, double *a, int64_t *row) {
   tsl_err err = TSL_OK;
   const tsl_linalg_region region = factor_region(n);
   const lapack_int order = (lapack_int)n;
   bool alone = false;
-  int64_t row = 0;
   TSL_TRY(enter_alone(&region, &alone));
   if (card_of() != NULL)
-    TSL_TRY(card_of()->factor(n, a, &row));
+    TSL_TRY((inverse ? card_of()->invert : card_of()->factor)(n, a, row));
   else
-    row = LAPACKE_dpotrf(LAPACK_COL_MAJOR, 'L', order, a, order);
+    *row = inverse ? LAPACKE_dtrtri(LAPACK_COL_MAJOR, 'L', 'N', order, a, order)
+                   : LAPACKE_dpotrf(LAPACK_COL_MAJOR, 'L', order, a, order);
+done:
+  return leave_alone(alone, a, err);
+}
+
+tsl_err xc_matrix_factor(int64_t n, const char *what, double *a) {
+  tsl_err err = TSL_OK;
+  int64_t row = 0;
+  TSL_TRY(factor_or_invert(n, false, a, &row));
   if (row != 0)
     TSL_FAIL(TSL_ERR_NUMERIC,
              "%s is not positive definite at row %lld of %lld: its functions are "
              "linearly dependent",
              what, (long long)row, (long long)n);
 done:
-  return leave_alone(alone, a, err);
+  return err;
 }
 
 tsl_err xc_matrix_invert_factor(int64_t n, double *factor) {
   tsl_err err = TSL_OK;
-  const tsl_linalg_region region = factor_region(n);
-  const lapack_int order = (lapack_int)n;
-  bool alone = false;
   int64_t row = 0;
-  TSL_TRY(enter_alone(&region, &alone));
-  if (card_of() != NULL)
-    TSL_TRY(card_of()->invert(n, factor, &row));
-  else
-    row = LAPACKE_dtrtri(LAPACK_COL_MAJOR, 'L', 'N', order, factor, order);
+  TSL_TRY(factor_or_invert(n, true, factor, &row));
   if (row != 0)
     TSL_FAIL(TSL_ERR_NUMERIC, "a factor of order %lld has no inverse (row %lld)", (long long)n,
              (long long)row);
+  for (int64_t k = 1; k < n; k++) memset(factor + k * n, 0, (size_t)k * sizeof *factor);
 done:
-  err = leave_alone(alone, factor, err);
-  for (int64_t k = 1; k < n && err == TSL_OK; k++)
-    memset(factor + k * n, 0, (size_t)k * sizeof *factor);
   return err;
 }
 
