@@ -59,7 +59,7 @@ TSL_FN void T(terms)(T(scratch) * s, int64_t n, const int row, const int column)
   }
   for (int r = 0; r < ROWS; r++)
     SIMD for (int c = 0; c < T(VECTOR); c++) s->sums[row + r][column + c] +=
-        T(triples_sum)(pair[r][c], wz[r][c], q[r][c]);
+        (double)T(triples_sum)(pair[r][c], wz[r][c], q[r][c]);
 }
 
 static void T(slopes)(const triples_view *v, int64_t i, int64_t j, void *scratch_, double *slopes,

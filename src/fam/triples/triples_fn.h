@@ -24,7 +24,7 @@
  * -9/2 in the squares, sum of a dE/da over the sides of a triangle is -9/2 E (Euler), which gives
  * E = -2/9 sum over pairs of a_ij G_ij.
  *
- * Terms are added in the type of the run for TRIPLES_TILE points k at a time, and these sums in
+ * Terms and both sums are added in the type of the run for TRIPLES_TILE points k at a time, these in
  * double precision: the same bits on every device (fn.h).
  */
 #pragma once

@@ -55,9 +55,9 @@ TSL_FN void TRIPLES_(triples_term)(TRIPLES_(triples_pair) p, TRIPLES_(triples_si
   *q = TRIPLES_FMA(ik.cube, jk.cube, *q);
 }
 
-/** sum of w z - 8/5 a q. */
-TSL_FN double TRIPLES_(triples_sum)(TRIPLES_(triples_pair) p, R wz, R q) {
-  return fma(8.0 / 3.0 * (double)p.first, (double)q, (double)wz);
+/** sum of w z - 8/5 a q, of TRIPLES_TILE points at most. */
+TSL_FN R TRIPLES_(triples_sum)(TRIPLES_(triples_pair) p, R wz, R q) {
+  return TRIPLES_FMA((R)(8.0 / 3.0) * p.first, q, wz);
 }
 
 /** Energy of one triangle without nu. */

@@ -64,7 +64,10 @@ static void set_features(const domain *d, double work, tsl_unit *u) {
   u->count = work;
   u->flops = 15 * work; /* of a term; fused ones are two */
   u->bytes = (double)slab_bytes(p, u->hi[0] - u->lo[0]);
-  u->device_bytes = u->bytes + (blocks ? 8 * (double)p->block_rows * (double)p->n : 0);
+  /* Slopes of a block; sides with a tile of third points. */
+  u->device_bytes = u->bytes;
+  if (blocks)
+    u->device_bytes += (8 * (double)p->block_rows + 24.0 * TRIPLES_TILE) * (double)p->n_pad;
 }
 
 /** Smallest place in (a, d->places] with at least this work before it. */

@@ -231,7 +231,7 @@ done:
   return err;
 }
 
-/* What a run does: slopes of all pairs, forces and energy. */
+/* What a run does: sides, slopes of all pairs, forces and energy. */
 static tsl_err measure_forces(triples_bench *b, const tri_bench_options *o) {
   tsl_err err = TSL_OK;
   enum { OPERATIONS = 8 }; /* of a term */
@@ -243,6 +243,7 @@ static tsl_err measure_forces(triples_bench *b, const tri_bench_options *o) {
   TSL_TRY(tri_bench_measure(
       w, o->repeat,
       [=]() {
+        w->panel = -1;
         const tsl_err failed = triples_slopes_run(w, 0, w->p.blocks);
         return failed != TSL_OK ? failed
                                 : triples_sums_run(w, 0, w->p.blocks, (double *)w->sums.data);

@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_MEGABYTES = 1024 }; /* of slopes at once */
-
 static triples_gpu *gpu_of(tsl_worker *worker) {
   return (triples_gpu *)worker;
 }
@@ -18,7 +16,7 @@ static void triples_close(tsl_worker **worker) {
   if (w == NULL) return;
   if (w->stream != NULL) (void)cudaStreamSynchronize(w->stream);
   triples_equation_close(w);
-  tsl_gpu_buffer *const buffers[] = {&w->points, &w->slopes, &w->sums,   &w->quantities,
+  tsl_gpu_buffer *const buffers[] = {&w->points, &w->slopes, &w->sides,  &w->sums, &w->quantities,
                                      &w->cells,  &w->lists,  &w->counts, &w->next};
   for (tsl_gpu_buffer *buffer : buffers) tsl_gpu_release(&w->memory, buffer);
   tsl_gpu_timer_destroy(&w->timer);
@@ -109,7 +107,7 @@ static void release_scratch(triples_gpu *w) {
 
 static tsl_err run_unit(triples_gpu *w, const tsl_unit *unit, double *host) {
   tsl_err err = TSL_OK;
-  const int64_t fit = (int64_t)MOST_MEGABYTES * 1048576 / tsl_max(1, slope_bytes(&w->p, 1));
+  const int64_t fit = TRIPLES_SCRATCH / tsl_max(1, slope_bytes(&w->p, 1));
   int64_t most = tsl_max(1, fit);
   for (int64_t a = unit->lo[0]; a < unit->hi[0];) {
     const int64_t b = tsl_min(unit->hi[0], a + most);

@@ -13,6 +13,11 @@
 #include "gpu.cuh"
 #include "triples.h"
 
+enum {
+  TRIPLES_SCRATCH = 1 << 30
+}; /**< bytes of slopes, and of sides, at once; fewer where memory
+                                         is short */
+
 /** A worker; tsl_worker of this backend. */
 typedef struct triples_gpu {
   triples_params p;
@@ -23,6 +28,8 @@ typedef struct triples_gpu {
   tsl_gpu_timer timer;
   tsl_gpu_buffer points;                     /**< [3][n_pad] */
   tsl_gpu_buffer slopes;                     /**< [rows of some blocks][n_pad] double */
+  tsl_gpu_buffer sides;                      /**< with some third points, triples_slopes.cu */
+  int64_t thirds, panel;                     /**< so many, 0 before; first of those there, or -1 */
   tsl_gpu_buffer sums;                       /**< [blocks][n][TRIPLES_SUMS] double; or [rows] */
   tsl_gpu_buffer quantities;                 /**< EQUATION: [n_quantities][n_pad] */
   struct triples_card_equation *equation;    /**< EQUATION; else NULL */
@@ -36,8 +43,9 @@ extern const tsl_backend triples_backend_gpu;
 tsl_err triples_upload(triples_gpu *w, const tsl_field *field, tsl_gpu_buffer *to);
 
 /** Slopes of the pairs of blocks [a, b), row by row from their first, into w->slopes (reserved):
- *  row stride n_pad; nothing is written in tiles of columns below the rows. */
-tsl_err triples_slopes_run(const triples_gpu *w, int64_t a, int64_t b);
+ *  row stride n_pad; nothing is written in tiles of columns below the rows.
+ *  @return TSL_ERR_DEVICE_MEMORY: no room for sides */
+tsl_err triples_slopes_run(triples_gpu *w, int64_t a, int64_t b);
 
 /** Sums of these blocks' pairs over w->slopes into sums (device, [b - a][n][TRIPLES_SUMS]). */
 tsl_err triples_sums_run(const triples_gpu *w, int64_t a, int64_t b, double *sums);

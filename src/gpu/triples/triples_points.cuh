@@ -30,7 +30,7 @@ template <class R> struct triples_formulas;
     static __device__ __forceinline__ void term(pair p, side ik, side jk, R *wz, R *q) {         \
       triples_term_##suffix(p, ik, jk, wz, q);                                                   \
     }                                                                                            \
-    static __device__ __forceinline__ double sum(pair p, R wz, R q) {                            \
+    static __device__ __forceinline__ R sum(pair p, R wz, R q) {                                 \
       return triples_sum_##suffix(p, wz, q);                                                     \
     }                                                                                            \
     static __device__ __forceinline__ R energy(side ij, side ik, side jk) {                      \

@@ -1,71 +1,114 @@
 /* axilrod_teller on a card. The slopes of a tile of pairs are a product of two matrices of sides
- * (triples_fn.h), computed as one: sides of the rows and of the columns with some third points lie
- * in shared memory, a thread has PART x PART pairs in registers. */
+ * (triples_fn.h), computed as one: sides of all points with some third points, a panel, are made
+ * first; of each tile's rows and columns they come into shared memory while those before are used.
+ * A thread has ROWS x COLUMNS pairs in registers. */
 #include "triples_points.cuh"
+
+#include "integers.h"
+
+#include <cuda_pipeline.h>
 
 enum {
   TILE = TRIPLES_TILE,
-  SIDE = 16,          /* threads along rows and along columns of a tile */
-  PART = TILE / SIDE, /* rows and columns of a thread */
-  THIRD = 32,         /* third points in shared memory; divides TILE */
-  THREADS = SIDE * SIDE
+  ROWS = 8, /* of a thread: the same for all of a warp, so that they are read once */
+  COLUMNS = 2,
+  PAIRS = ROWS * COLUMNS,
+  ACROSS = TILE / COLUMNS, /* threads along a row of a tile */
+  THREADS = TILE / ROWS * ACROSS,
+  THIRD = 16, /* third points in shared memory; divides TILE */
+  VALUES = 3  /* of a side: square, cube, fifth */
 };
+
+/* ------------------------------------------------------------------ sides */
+
+/* Sides with third points [first, first + count), a multiple of TILE; beyond n they are none. */
+template <class R> struct triples_panel {
+  R *sides; /* [VALUES][count][args.ld] */
+  int first, count;
+};
+
+/* A thread: point blockIdx.x TILE + threadIdx.x with a tile of third points. */
+template <class R, bool OPEN>
+static __global__ void __launch_bounds__(TILE)
+    sides_kernel(triples_args<R> args, triples_panel<R> panel) {
+  typedef triples_formulas<R> fn;
+  const int c = (int)blockIdx.x * TILE + (int)threadIdx.x;
+  const int64_t all = (int64_t)panel.count * args.ld;
+  const R *const x = args.x, *const y = x + args.ld, *const z = y + args.ld;
+  const R point[3] = {x[c], y[c], z[c]};
+  for (int m = (int)blockIdx.y * TILE; m < (int)(blockIdx.y + 1) * TILE; m++) {
+    const int k = panel.first + m;
+    const R third[3] = {x[k], y[k], z[k]};
+    const R square = triples_square_between<R, OPEN>(args, third, point);
+    const typename fn::side side =
+        fn::side_of(square, k < args.n ? triples_cutoff2<R, OPEN>(args) : (R)-1);
+    R *const to = panel.sides + (int64_t)m * args.ld + c;
+    to[0] = side.square, to[all] = side.cube, to[2 * all] = side.fifth;
+  }
+}
 
 /* ----------------------------------------------------------------- slopes */
 
 /* What a block of threads shares: points 0..TILE-1 are the rows, the others the columns. */
 template <class R> struct shared_sides {
-  R square[THIRD][2 * TILE], cube[THIRD][2 * TILE], fifth[THIRD][2 * TILE];
-  R x[3][2 * TILE];
-  double sums[PART * PART][THREADS];
+  R sides[2][VALUES][THIRD][2 * TILE]; /* one half is filled while the other is used */
+  double sums[PAIRS][THREADS];
 };
 
-/* Sides of all points of the tile with the third points [k, k + THIRD); beyond n they are none. A
- * thread has one point. */
-template <class R, bool OPEN>
-static __device__ __forceinline__ void fill(const triples_args<R> &args, shared_sides<R> *s,
-                                            int k) {
-  typedef triples_formulas<R> fn;
-  const int c = (int)threadIdx.x % (2 * TILE), first = (int)threadIdx.x / (2 * TILE);
-  const R point[3] = {s->x[0][c], s->x[1][c], s->x[2][c]};
-  const R *const x = args.x + k, *const y = x + args.ld, *const z = y + args.ld;
-#pragma unroll
-  for (int m = first; m < THIRD; m += THREADS / (2 * TILE)) {
-    const R third[3] = {x[m], y[m], z[m]};
-    const R square = triples_square_between<R, OPEN>(args, third, point);
-    const typename fn::side side =
-        fn::side_of(square, k + m < args.n ? triples_cutoff2<R, OPEN>(args) : (R)-1);
-    s->square[m][c] = side.square, s->cube[m][c] = side.cube, s->fifth[m][c] = side.fifth;
-  }
+/* Of THIRD lines of a panel a thread copies 16 bytes of every STEP-th one. */
+template <class R> struct copies {
+  static constexpr int EACH = 16 / (int)sizeof(R), LINE = 2 * TILE / EACH, STEP = THREADS / LINE;
+};
+
+/* Where a thread copies from in the panel's first lines. */
+template <class R>
+static __device__ __forceinline__ const R *first_copy(const R *sides, int ld, int i0, int j0) {
+  const int t = (int)threadIdx.x, c = t % copies<R>::LINE * copies<R>::EACH;
+  return sides + (int64_t)(t / copies<R>::LINE) * ld + (c < TILE ? i0 + c : j0 + c - TILE);
 }
 
-/* PART numbers that follow each other; 16 bytes at a time. */
-template <class R> static __device__ __forceinline__ void load(const R *from, R to[PART]) {
-  constexpr int EACH = 16 / (int)sizeof(R);
+/* Begin to copy lines to shared memory; all: values between those of a kind and of the next. */
+template <class R>
+static __device__ __forceinline__ void fetch(const R *from, int64_t all, int ld,
+                                             R (*to)[THIRD][2 * TILE]) {
+  const int t = (int)threadIdx.x;
+  R *const place = &to[0][t / copies<R>::LINE][t % copies<R>::LINE * copies<R>::EACH];
 #pragma unroll
-  for (int v = 0; v < PART; v += EACH) {
-    const int4 bits = *(const int4 *)(from + v);
-    memcpy(to + v, &bits, sizeof bits);
-  }
+  for (int v = 0; v < VALUES; v++)
+#pragma unroll
+    for (int m = 0; m < THIRD; m += copies<R>::STEP)
+      __pipeline_memcpy_async(place + (v * THIRD + m) * 2 * TILE, from + v * all + m * ld, 16);
+  __pipeline_commit();
+}
+
+/* N numbers that follow each other, 16 bytes at a time or all at once. */
+template <int N, class R> static __device__ __forceinline__ void load(const R *from, R (&to)[N]) {
+  constexpr int BYTES = N * (int)sizeof(R) < 16 ? N * (int)sizeof(R) : 16;
+  constexpr int EACH = BYTES / (int)sizeof(R);
+  struct alignas(BYTES) piece {
+    R values[EACH];
+  };
+#pragma unroll
+  for (int v = 0; v < N; v += EACH) *(piece *)(to + v) = *(const piece *)(from + v);
 }
 
 /* Terms of the third points in shared memory. */
 template <class R>
 static __device__ __forceinline__ void
-add_terms(const shared_sides<R> *s, int row, int column,
-          const typename triples_formulas<R>::pair (&pair)[PART][PART], R (&wz)[PART][PART],
-          R (&q)[PART][PART]) {
+add_terms(const R (*sides)[THIRD][2 * TILE], int row, int column,
+          const typename triples_formulas<R>::pair (&pair)[ROWS][COLUMNS], R (&wz)[ROWS][COLUMNS],
+          R (&q)[ROWS][COLUMNS]) {
   typedef triples_formulas<R> fn;
-#pragma unroll 4
+#pragma unroll 8
   for (int m = 0; m < THIRD; m++) {
-    R a[3][PART], b[3][PART];
-    load(&s->square[m][row], a[0]), load(&s->square[m][TILE + column], b[0]);
-    load(&s->cube[m][row], a[1]), load(&s->cube[m][TILE + column], b[1]);
-    load(&s->fifth[m][row], a[2]), load(&s->fifth[m][TILE + column], b[2]);
+    R a[VALUES][ROWS], b[VALUES][COLUMNS];
 #pragma unroll
-    for (int r = 0; r < PART; r++)
+    for (int v = 0; v < VALUES; v++)
+      load<ROWS>(&sides[v][m][row], a[v]), load<COLUMNS>(&sides[v][m][TILE + column], b[v]);
 #pragma unroll
-      for (int c = 0; c < PART; c++) {
+    for (int r = 0; r < ROWS; r++)
+#pragma unroll
+      for (int c = 0; c < COLUMNS; c++) {
         const typename fn::side ik = {a[0][r], a[1][r], a[2][r]};
         const typename fn::side jk = {b[0][c], b[1][c], b[2][c]};
         fn::term(pair[r][c], ik, jk, &wz[r][c], &q[r][c]);
@@ -73,79 +116,111 @@ add_terms(const shared_sides<R> *s, int row, int column,
   }
 }
 
-/* Pairs of the thread before the loop over third points. */
+/* The side of a pair, before and after the loop over third points. */
 template <class R>
 static __device__ __forceinline__ typename triples_formulas<R>::side
-side_of_pair(const triples_args<R> &args, const shared_sides<R> *s, int row, int column) {
-  const R a[3] = {s->x[0][row], s->x[1][row], s->x[2][row]};
-  const R b[3] = {s->x[0][TILE + column], s->x[1][TILE + column], s->x[2][TILE + column]};
+side_of_pair(const triples_args<R> &args, int i, int j) {
+  R a[3], b[3];
+  for (int k = 0; k < 3; k++) a[k] = args.x[k * args.ld + i], b[k] = args.x[k * args.ld + j];
   return triples_side_between<R, false>(args, a, b);
 }
 
-/* A block of threads: rows of tile first + blockIdx.y, columns of tile first + blockIdx.x. OPEN:
- * neither box nor cut-off. */
-template <class R, bool OPEN>
+/* A block of threads: rows of tile first + blockIdx.y, columns of tile first + blockIdx.x, a panel
+ * of third points. Sums go on in slopes from panel to panel; the last one makes slopes of them. */
+template <class R>
 static __global__ void __launch_bounds__(THREADS, sizeof(R) == 4 ? 2 : 1)
-    slopes_kernel(triples_args<R> args, int first, double *slopes) {
+    slopes_kernel(triples_args<R> args, triples_panel<R> panel, int first, double *slopes) {
   extern __shared__ __align__(16) char memory[];
   shared_sides<R> *const s = (shared_sides<R> *)memory;
   typedef triples_formulas<R> fn;
-  const int t = (int)threadIdx.x, row = t / SIDE * PART, column = t % SIDE * PART;
+  const int t = (int)threadIdx.x, row = t / ACROSS * ROWS, column = t % ACROSS * COLUMNS;
   const int i0 = (first + (int)blockIdx.y) * TILE, j0 = (first + (int)blockIdx.x) * TILE;
-  typename fn::pair pair[PART][PART];
-  R wz[PART][PART], q[PART][PART];
+  double *const out = slopes + (int64_t)(i0 + row - first * TILE) * args.ld + j0 + column;
+  const int64_t all = (int64_t)panel.count * args.ld;
+  const R *from = first_copy(panel.sides, args.ld, i0, j0);
+  typename fn::pair pair[ROWS][COLUMNS];
+  R wz[ROWS][COLUMNS], q[ROWS][COLUMNS];
   if (j0 < i0) return;
-  for (int e = t; e < 3 * 2 * TILE; e += THREADS) {
-    const int k = e / (2 * TILE), c = e % (2 * TILE);
-    s->x[k][c] = args.x[k * args.ld + (c < TILE ? i0 + c : j0 + c - TILE)];
-  }
-  __syncthreads();
+  fetch(from, all, args.ld, s->sides[0]);
 #pragma unroll
-  for (int p = 0; p < PART * PART; p++) {
-    pair[p / PART][p % PART] =
-        fn::pair_of(side_of_pair(args, s, row + p / PART, column + p % PART).square);
-    wz[p / PART][p % PART] = q[p / PART][p % PART] = (R)0;
-    s->sums[p][t] = 0;
+  for (int p = 0; p < PAIRS; p++) {
+    const int r = p / COLUMNS, c = p % COLUMNS;
+    pair[r][c] = fn::pair_of(side_of_pair(args, i0 + row + r, j0 + column + c).square);
+    wz[r][c] = q[r][c] = (R)0;
+    s->sums[p][t] = panel.first == 0 ? 0 : out[(int64_t)r * args.ld + c];
   }
-  for (int k = 0; k < args.n; k += THIRD) {
-    fill<R, OPEN>(args, s, k);
-    __syncthreads();
-    add_terms(s, row, column, pair, wz, q);
-    __syncthreads();
-    if ((k + THIRD) % TILE != 0 && k + THIRD < args.n) continue;
+  for (int m = 0; m < panel.count; m += THIRD) {
+    const int half = m / THIRD % 2;
+    __pipeline_wait_prior(0);
+    __syncthreads(); /* all see this half, and have done with the other */
+    from += THIRD * args.ld;
+    if (m + THIRD < panel.count) fetch(from, all, args.ld, s->sides[1 - half]);
+    add_terms(s->sides[half], row, column, pair, wz, q);
+    if ((m + THIRD) % TILE != 0) continue;
 #pragma unroll
-    for (int p = 0; p < PART * PART; p++) {
-      s->sums[p][t] +=
-          fn::sum(pair[p / PART][p % PART], wz[p / PART][p % PART], q[p / PART][p % PART]);
-      wz[p / PART][p % PART] = q[p / PART][p % PART] = (R)0;
+    for (int p = 0; p < PAIRS; p++) {
+      const int r = p / COLUMNS, c = p % COLUMNS;
+      s->sums[p][t] += (double)fn::sum(pair[r][c], wz[r][c], q[r][c]);
+      wz[r][c] = q[r][c] = (R)0;
     }
   }
 #pragma unroll
-  for (int p = 0; p < PART * PART; p++) {
-    const int i = i0 + row + p / PART, j = j0 + column + p % PART;
-    const typename fn::side side = side_of_pair(args, s, row + p / PART, column + p % PART);
-    const double slope = triples_slope((double)side.square, (double)side.fifth, s->sums[p][t]);
-    slopes[(int64_t)(i - first * TILE) * args.ld + j] = j > i && j < args.n ? slope : 0.0;
+  for (int p = 0; p < PAIRS; p++) {
+    const int i = i0 + row + p / COLUMNS, j = j0 + column + p % COLUMNS;
+    const typename fn::side side = side_of_pair(args, i, j);
+    const double sum = s->sums[p][t];
+    const double slope = triples_slope((double)side.square, (double)side.fifth, sum);
+    out[(int64_t)(p / COLUMNS) * args.ld + p % COLUMNS] = panel.first + panel.count < args.n ? sum
+                                                          : j > i && j < args.n              ? slope
+                                                                                             : 0.0;
   }
 }
 
-template <class R, bool OPEN>
-static tsl_err launch_slopes(const triples_gpu *w, int64_t first, int64_t tiles) {
+/* Reserve room for sides with all third points, or with as many as memory allows. */
+static tsl_err reserve_sides(triples_gpu *w) {
   tsl_err err = TSL_OK;
-  const triples_args<R> args = triples_args_of<R>(w);
-  void (*const kernel)(triples_args<R>, int, double *) = slopes_kernel<R, OPEN>;
-  const int bytes = (int)sizeof(shared_sides<R>);
-  const dim3 grid((unsigned)(w->p.n_pad / TILE - first), (unsigned)tiles);
-  TSL_CUDA_TRY(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
-  TSL_LAUNCH(kernel, grid, THREADS, bytes, w->stream, args, (int)first, (double *)w->slopes.data);
+  const int64_t third = VALUES * w->p.n_pad * (int64_t)tsl_type_bytes((tsl_type)w->p.type);
+  int64_t thirds = tsl_min(w->p.n_pad, tsl_max(TILE, TRIPLES_SCRATCH / third / TILE * TILE));
+  if (w->thirds > 0) return TSL_OK;
+  while ((err = tsl_gpu_reserve(&w->memory, &w->sides, thirds * third, "sides of points")) ==
+             TSL_ERR_DEVICE_MEMORY &&
+         thirds > TILE)
+    thirds = tsl_ceil_div(thirds, 2 * TILE) * TILE;
+  if (err == TSL_OK) w->thirds = thirds, w->panel = -1;
+  return err;
+}
+
+/* Make the panel that begins at a third point, if it is not there. */
+template <class R>
+static tsl_err make_panel(triples_gpu *w, int64_t first, bool open, triples_panel<R> *panel) {
+  tsl_err err = TSL_OK;
+  void (*const kernel)(triples_args<R>, triples_panel<R>) =
+      open ? sides_kernel<R, true> : sides_kernel<R, false>;
+  const int64_t count = tsl_min(w->thirds, w->p.n_pad - first);
+  *panel = {(R *)w->sides.data, (int)first, (int)count};
+  if (w->panel == first) return TSL_OK;
+  TSL_LAUNCH(kernel, dim3((unsigned)(w->p.n_pad / TILE), (unsigned)(count / TILE)), TILE, 0,
+             w->stream, triples_args_of<R>(w), *panel);
+  w->panel = first;
 done:
   return err;
 }
 
-template <class R> static tsl_err run_slopes(const triples_gpu *w, int64_t first, int64_t tiles) {
-  bool open = isinf(w->p.cutoff);
-  for (double edge : w->p.box) open = open && isinf(edge);
-  return open ? launch_slopes<R, true>(w, first, tiles) : launch_slopes<R, false>(w, first, tiles);
+template <class R>
+static tsl_err launch_slopes(triples_gpu *w, int64_t first, int64_t tiles, bool open) {
+  tsl_err err = TSL_OK;
+  void (*const kernel)(triples_args<R>, triples_panel<R>, int, double *) = slopes_kernel<R>;
+  const int bytes = (int)sizeof(shared_sides<R>);
+  const dim3 grid((unsigned)(w->p.n_pad / TILE - first), (unsigned)tiles);
+  TSL_CUDA_TRY(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
+  for (int64_t k = 0; k < w->p.n_pad; k += w->thirds) {
+    triples_panel<R> panel;
+    TSL_TRY(make_panel(w, k, open, &panel));
+    TSL_LAUNCH(kernel, grid, THREADS, bytes, w->stream, triples_args_of<R>(w), panel, (int)first,
+               (double *)w->slopes.data);
+  }
+done:
+  return err;
 }
 
 /* Tiles of rows before a block. */
@@ -154,10 +229,16 @@ static int64_t tiles_before(const triples_params *p, int64_t block) {
   return tiles < all ? tiles : all;
 }
 
-tsl_err triples_slopes_run(const triples_gpu *w, int64_t a, int64_t b) {
+tsl_err triples_slopes_run(triples_gpu *w, int64_t a, int64_t b) {
+  tsl_err err = TSL_OK;
   const int64_t first = tiles_before(&w->p, a), tiles = tiles_before(&w->p, b) - first;
-  return w->p.type == TSL_F64 ? run_slopes<double>(w, first, tiles)
-                              : run_slopes<float>(w, first, tiles);
+  bool open = isinf(w->p.cutoff);
+  for (double edge : w->p.box) open = open && isinf(edge);
+  TSL_TRY(reserve_sides(w));
+  TSL_TRY(w->p.type == TSL_F64 ? launch_slopes<double>(w, first, tiles, open)
+                               : launch_slopes<float>(w, first, tiles, open));
+done:
+  return err;
 }
 
 /* ------------------------------------------------------------------- sums */
