@@ -3,7 +3,7 @@
  * The device is a model of a card that computes a band by strips of columns, each a warp that goes
  * down the rows `delay` rows behind the one before; so many are at work at once, and the more share
  * a multiprocessor, the slower is each. Its numbers are those of local alignments on an H200
- * (docs/performance.md): the model gives twelve trials of 1 954 to 2 000 000 rows and four whole
+ * (docs/families/dp.md): the model gives twelve trials of 1 954 to 2 000 000 rows and four whole
  * runs there to 9 %, most to 3 %. In a band far wider than it has rows strips that begin one after
  * another take all of the time, and cells none; one that has a few more strips than the card has
  * room for takes twice as long. */
