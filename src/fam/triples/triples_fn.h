@@ -24,8 +24,8 @@
  * -9/2 in the squares, sum of a dE/da over the sides of a triangle is -9/2 E (Euler), which gives
  * E = -2/9 sum over pairs of a_ij G_ij.
  *
- * Terms and both sums are added in the type of the run for TRIPLES_TILE points k at a time, these in
- * double precision: the same bits on every device (fn.h).
+ * Terms and then both sums are added in the type of the run for TRIPLES_TILE points k at a time,
+ * these in double precision: the same bits on every device (fn.h).
  */
 #pragma once
 
