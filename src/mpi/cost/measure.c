@@ -13,7 +13,7 @@
 #include <string.h>
 
 /* The model is in docs/scheduling.md, with the reasons of these figures. */
-enum { GROWTH = 4, LAST = 3, PLACES = 5 };
+enum { GROWTH = 4, LAST = 3, PLACES = TSL_N_COEFFICIENTS + 1 };
 static const double FIRST_SIZE = 1.0 / TSL_MAX_BATCH;
 static const double STEEP = 0.6;    /* of the growth of the work */
 static const double BUDGET = 1;     /* s for a kind; no trial begins after them */
