@@ -7,9 +7,6 @@
 #include "letters_names.h"
 #include "letters_pieces.h"
 
-/** Codes of the characters of a file's alphabet. */
-void letters_fill_codes(letters_text_file *f);
-
 /** The records of a piece to their places in r->set and r->hashes: what the file has before it, and
  *  f->before. @return TSL_ERR_INPUT with file, line and record: a letter that the
  *  alphabet lacks; TSL_ERR_IO: the file has changed */

@@ -40,7 +40,7 @@ tsl_err letters_reader_open(const letters_marked *files, int n, int slots, lette
       TSL_FAIL(TSL_ERR_IO, "'%s' has changed since it was checked", f->ask->path);
     if (f->source.packed) letters_source_enter(&f->source, &w->marked[i].entries);
     f->source.format = files[i].format;
-    letters_fill_codes(f);
+    f->coder = letters_coder_of(f->ask->alphabet);
   }
 done:
   if (err != TSL_OK) letters_reader_close(&w);
