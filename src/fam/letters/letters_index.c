@@ -112,6 +112,7 @@ typedef struct checking {
   letters_names names[LETTERS_FILES];
   int64_t others[LETTERS_FILES], counted[LETTERS_FILES]; /* in so many records */
   int64_t checked[LETTERS_FILES];                        /* pieces, which have them */
+  int64_t room;                                          /* for hashes of a window */
   const letters_looker *looker;
 } checking;
 
@@ -235,12 +236,14 @@ static tsl_err check_window(checking *c, int64_t first, int64_t end) {
     lo[i] = tsl_min(first, c->x->of[i]), hi[i] = tsl_min(end, c->x->of[i]);
   }
   TSL_TRY(letters_reader_aim(c->reader, lo, hi));
+  TSL_TRY(tsl_grow((void **)&r->hashes, 0, r->set->n, &c->room, sizeof *r->hashes, "names"));
   TSL_TRY(tsl_parallel(r->n_pieces, 1, check_pieces, r));
   for (int i = 0; i < c->n; i++) {
     if (letters_pieces_good(&c->files[i]))
       letters_pieces_note(&c->files[i], check_file(c, i, lo[i], hi[i]));
     good = good && letters_pieces_good(&c->files[i]);
   }
+  r->set->highest = c->x->highest;
   window.set = letters_reader_set(c->reader, window.at);
   if (good && window.lo < window.hi) TSL_TRY(c->looker->look(c->looker->context, &window));
 done:

@@ -41,6 +41,7 @@ typedef struct tri_letters_state {
   letters_reader *records; /**< with params.streamed, codes and starts are of a group of units; else
                                 NULL */
   tri_sequences sequences; /**< likewise, on the host */
+  int64_t read[2];         /**< likewise, rows that the reader has; {0, 0}: none */
   int threads;             /**< likewise, that read */
 } tri_letters_state;
 
@@ -265,10 +266,13 @@ tsl_err tri_traceback_rows_run(tri_gpu *w, int64_t lo, int64_t hi, tsl_part *par
 /** Letters and starts of places 0 to n_places - 1. Waits. */
 tsl_err tri_letters_upload(tri_gpu *w, const tri_sequences *s, int64_t n_places);
 
-/** With params.streamed: read the records of rows [lo, hi) and upload them. They are a problem of
+/** With params.streamed: read the records of rows [lo, hi), by all threads of the host. What was
+ *  read before is lost on the host, not on the card. */
+tsl_err tri_letters_read(tri_gpu *w, int64_t lo, int64_t hi);
+/** Upload those of rows [lo, hi), which are read unless they are at hand. They are a problem of
  *  their own then, rows and columns from 0 on, with params of the worker. Waits. */
 tsl_err tri_letters_take(tri_gpu *w, int64_t lo, int64_t hi);
-/** Those that are on the card, on the host. */
+/** Those that are on the card, on the host, until others are read. */
 tri_sequences tri_letters_sequences(const tri_gpu *w);
 
 /** Upload the sequences and, but for PAIRED, put columns of like lengths together. */
