@@ -7,8 +7,9 @@
 #include "letters_names.h"
 #include "letters_pieces.h"
 
-/** The records of a piece to their places in r->set: what the file has before it, and f->before. @return TSL_ERR_INPUT with file, line and record: a letter that the
- *  alphabet lacks; TSL_ERR_IO: the file has changed */
+/** The records of a piece to their places in r->set: what the file has before it, and f->before.
+ *  @return TSL_ERR_INPUT with file, line and record: a letter that the alphabet lacks; TSL_ERR_IO:
+ *  the file has changed */
 tsl_err letters_fill_piece(const letters_reading *r, letters_piece *p, int slot);
 
 /** The same; r->hashes of their names, and which codes they are: p->others and ->highest. */
