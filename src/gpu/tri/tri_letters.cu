@@ -107,6 +107,13 @@ done:
   return err;
 }
 
+/* Groups of units are of about one size: with an eighth more they rarely need another buffer, for
+ * which the card would wait. */
+static tsl_err reserve(tri_gpu *w, int64_t bytes, const char *what, tsl_gpu_buffer *buffer) {
+  if (bytes <= buffer->bytes) return TSL_OK;
+  return tsl_gpu_reserve(&w->memory, buffer, w->p.streamed ? bytes + bytes / 8 : bytes, what);
+}
+
 /* The letters go by pinned memory: of a million pairs they are most of what a card waits for. */
 tsl_err tri_letters_upload(tri_gpu *w, const tri_sequences *s, int64_t n_places,
                            tri_letters_set *to) {
@@ -114,9 +121,9 @@ tsl_err tri_letters_upload(tri_gpu *w, const tri_sequences *s, int64_t n_places,
   tri_letters_state *const l = w->letters;
   const int64_t letters = s->starts[n_places], word = sizeof(uint32_t);
   const int64_t starts = (n_places + 1) * (int64_t)sizeof *s->starts;
-  TSL_TRY(tsl_gpu_reserve(&w->memory, &to->codes, letters + word, "letters")); /* read by words */
+  TSL_TRY(reserve(w, letters + word, "letters", &to->codes)); /* read by words */
   TSL_TRY(tsl_gpu_send(&l->stage, s->codes, letters, to->codes.data, l->moves));
-  TSL_TRY(tsl_gpu_reserve(&w->memory, &to->starts, starts, "starts of sequences"));
+  TSL_TRY(reserve(w, starts, "starts of sequences", &to->starts));
   TSL_TRY(tsl_gpu_send(&l->stage, s->starts, starts, to->starts.data, l->moves));
 done:
   return err;
