@@ -12,8 +12,12 @@
 #include <string.h>
 
 enum {
-  LARGE = 4,       /* pieces of so many times the size are divided where records begin */
-  WINDOW = 1 << 23 /* bytes of a file that are checked together, but one piece */
+  LARGE = 4, /* pieces of so many times the size are divided where records begin */
+  /* Bytes of a file that are checked together, but one piece: what so many have, between these.
+   * Where the window of one file ends the piece of the other is read once more by the next. */
+  WINDOW = 1 << 23,
+  MOST_WINDOW = 1 << 25,
+  PIECES = 4
 };
 
 /* ---- marks */
@@ -217,8 +221,9 @@ static int64_t end_of_window(const checking *c, int64_t lo) {
     if (!letters_pieces_good(&c->files[i]) || c->x->of[i] <= lo) continue;
     const letters_mark *const marks = c->x->marks[i];
     const int64_t n = c->x->pieces[i], first = letters_marked_find(marks, n, lo);
+    const int64_t most = tsl_max(WINDOW, tsl_min(MOST_WINDOW, PIECES * marks[n].at / n));
     int64_t end = first + 1;
-    while (end < n && marks[end + 1].at - marks[first].at <= WINDOW) end++;
+    while (end < n && marks[end + 1].at - marks[first].at <= most) end++;
     hi = tsl_min(hi, marks[end].records);
   }
   return hi;
