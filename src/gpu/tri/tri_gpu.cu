@@ -269,15 +269,21 @@ done:
 
 /* How many of the units run as one: neighbours, where the kernel gains from more rows. Records of a
  * group are the first unit's, as they come before all that follow; slabs of neighbours are one.
- * Streamed are half a window at most: the host has the one half while the card has the other. */
+ * Streamed are half a window, as one group is read while another is computed; a whole one, if few
+ * pairs are in it. */
 static int64_t group_size(const tri_gpu *w, const tsl_unit *units, int64_t n) {
+  enum { FEW = 1 << 15 };
   const bool together = w->p.output != TRI_CONDENSED && w->p.output != TRI_SQUARE;
   const int64_t m = together ? tri_neighbours(units, n) : 1;
   double bytes = units->device_bytes;
   int64_t k = 1;
-  const double window = TRI_WINDOW_BYTES / 2.0, limit = (double)w->memory.limit;
+  const double window = TRI_WINDOW_BYTES, limit = (double)w->memory.limit;
   const double most = limit > 0 && limit / 4 < window ? limit / 4 : window;
-  while (k < m && bytes + units[k].device_bytes <= most) bytes += units[k++].device_bytes;
+  for (; k < m; k++) {
+    const bool few = units[k - 1].hi[0] - units->lo[0] < FEW;
+    bytes += units[k].device_bytes;
+    if (bytes > (few ? most : most / 2)) break;
+  }
   return w->p.streamed ? k : m; /* as much as is read at once */
 }
 
