@@ -6,6 +6,7 @@
 #include "parallel.h"
 #include "random.h"
 
+#include <ctype.h>
 #include <stdbool.h>
 #include <unistd.h>
 
@@ -334,24 +335,27 @@ static void codes(void **state) {
   assert_int_equal(letters_code(LETTERS_DNA, '\0'), -1);
 }
 
-/** Characters one by one as letters_code has them, alone and among plain ones. */
-static void plain_codes(void **state) {
-  enum { N = 40 };
+/** Characters as letters_code has them, anywhere among letters, in lines of any length. */
+static void encoded(void **state) {
+  enum { N = 100, BEHIND = 77 };
   char text[N];
-  uint8_t codes[N];
+  uint8_t codes[N + 1];
   (void)state;
-  for (int32_t alphabet = LETTERS_BYTES; alphabet <= LETTERS_PROTEIN; alphabet++)
-    for (int c = 0; c < 256; c++) {
-      const bool nucleic = alphabet == LETTERS_DNA || alphabet == LETTERS_RNA;
-      const int code = letters_code(alphabet, (char)c);
-      const bool plain = nucleic && code >= 0 && code < letters_plain(alphabet);
-      memset(text, 'g', N);
-      text[c % N] = (char)c;
-      assert_int_equal(letters_encode_plain(alphabet, text, N, codes), plain);
-      for (int k = 0; plain && k < N; k++)
-        assert_int_equal(codes[k], letters_code(alphabet, text[k]));
-    }
-  assert_true(letters_encode_plain(LETTERS_DNA, text, 0, codes));
+  for (int32_t alphabet = LETTERS_BYTES; alphabet <= LETTERS_PROTEIN; alphabet++) {
+    const letters_coder coder = letters_coder_of(alphabet);
+    for (int c = 0; c < 256; c++)
+      for (int n = 1; n <= N; n += n < 4 ? 1 : 7) {
+        const bool good = !isspace(c) && letters_code(alphabet, (char)c) >= 0;
+        memset(text, 'g', N);
+        text[(7 * c + n) % n] = (char)c;
+        codes[n] = BEHIND;
+        assert_int_equal(letters_encode(&coder, text, n, codes), good);
+        assert_int_equal(codes[n], BEHIND);
+        for (int k = 0; good && k < n; k++)
+          assert_int_equal(codes[k], letters_code(alphabet, text[k]));
+      }
+    assert_true(letters_encode(&coder, text, 0, codes));
+  }
 }
 
 /** Lines longer than is encoded at once, with a letter of any kind anywhere. */
@@ -370,12 +374,10 @@ static void long_lines(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(fasta),         cmocka_unit_test(fastq),
-      cmocka_unit_test(alphabets),     cmocka_unit_test(refused_fasta),
-      cmocka_unit_test(refused_fastq), cmocka_unit_test(described),
-      cmocka_unit_test(random_files),  cmocka_unit_test(many_names),
-      cmocka_unit_test(codes),         cmocka_unit_test(pieces),
-      cmocka_unit_test(two_files),     cmocka_unit_test(plain_codes),
+      cmocka_unit_test(fasta),         cmocka_unit_test(fastq),         cmocka_unit_test(alphabets),
+      cmocka_unit_test(refused_fasta), cmocka_unit_test(refused_fastq), cmocka_unit_test(described),
+      cmocka_unit_test(random_files),  cmocka_unit_test(many_names),    cmocka_unit_test(codes),
+      cmocka_unit_test(pieces),        cmocka_unit_test(two_files),     cmocka_unit_test(encoded),
       cmocka_unit_test(long_lines),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

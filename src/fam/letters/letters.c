@@ -4,6 +4,9 @@
 #include "fn.h"
 
 #include <ctype.h>
+#ifdef __x86_64__
+#include <immintrin.h>
+#endif
 #include <string.h>
 
 /** An alphabet: its letters in the order of their codes, those of usual sequences first. */
@@ -47,38 +50,77 @@ int letters_code(int32_t alphabet, char character) {
   return place != NULL ? (int)(place - alphabets[alphabet].letters) : -1;
 }
 
-enum { BLOCK = 64 /* letters that are encoded together */ };
+/* ---- encoding */
 
-/* Bits 1 and 2 tell the letters apart. Written without comparisons of several letters, which a
- * compiler makes a table of bits of, and no vectors. */
-static inline void encode_block(const char *restrict characters, uint8_t *restrict codes,
-                                uint8_t *restrict other) {
-  for (int k = 0; k < BLOCK; k++) {
-    const uint8_t c = (uint8_t)characters[k] & 0xdf; /* upper case */
-    const uint8_t bits = c & 6;                      /* A 0, C 2, G 6, T and U 4 */
-    const uint8_t is_t = bits == 4 ? 0xff : 0;
-    const uint8_t letter = (uint8_t)((is_t & 'T') | (~is_t & ('A' | bits)));
-    other[k] |= (uint8_t)((c & (is_t & 1 ? 0xfe : 0xff)) ^ letter);
-    codes[k] = (uint8_t)((bits >> 1) ^ (bits >> 2));
-  }
+letters_coder letters_coder_of(int32_t alphabet) {
+  enum { ROW = '@', LOWER = 'a' - 'A' };
+  letters_coder coder = {.alphabet = alphabet};
+  for (int c = 0; c < 256; c++)
+    coder.code_of[c] = (int16_t)(isspace(c) ? LETTERS_BLANK : letters_code(alphabet, (char)c));
+  for (int k = 0; k < LOWER; k++) coder.row[k] = (uint8_t)coder.code_of[ROW + k];
+  coder.star = (uint8_t)coder.code_of['*'];
+  return coder;
 }
 
-TSL_LEVELS bool letters_encode_plain(int32_t alphabet, const char *restrict characters, int64_t n,
-                                     uint8_t *restrict codes) {
-  uint8_t other[BLOCK] = {0}, any = 0, few_codes[BLOCK];
-  char few[BLOCK];
-  if (alphabet != LETTERS_DNA && alphabet != LETTERS_RNA) return false;
-  for (int64_t k = 0; k < n - BLOCK; k += BLOCK) encode_block(characters + k, codes + k, other);
-  if (n >= BLOCK) {
-    encode_block(characters + n - BLOCK, codes + n - BLOCK, other); /* some of them once more */
-  } else {
-    memset(few, 'A', BLOCK);
-    memcpy(few, characters, (size_t)n);
-    encode_block(few, few_codes, other);
-    memcpy(codes, few_codes, (size_t)n);
+static bool encode_each(const letters_coder *coder, const char *characters, int64_t n,
+                        uint8_t *codes) {
+  int all = 0;
+  for (int64_t k = 0; k < n; k++) {
+    const int16_t code = coder->code_of[(unsigned char)characters[k]];
+    codes[k] = (uint8_t)code;
+    all |= code;
   }
-  for (int b = 0; b < BLOCK; b++) any |= other[b];
-  return any == 0;
+  return all >= 0;
+}
+
+#ifdef __x86_64__
+enum { BLOCK = 32 };
+
+/* Tables of 16 codes for each lane of a vector. */
+typedef struct rows {
+  __m256i upper, lower, star; /* of '@' to 'O', 'P' to '_', and of all characters that are '*' */
+} rows;
+
+/* 32 characters at once; a code above 127 is none. */
+__attribute__((target("avx2"))) static inline __m256i
+encode_block(const rows *r, const char *characters, uint8_t *codes) {
+  const __m256i c = _mm256_loadu_si256((const __m256i *)characters);
+  const __m256i second = _mm256_slli_epi16(c, 3); /* the highest bit: bit 4 of the character */
+  const __m256i is_star = _mm256_cmpeq_epi8(c, _mm256_set1_epi8('*'));
+  const __m256i other = _mm256_cmpgt_epi8(_mm256_set1_epi8('@'), c); /* as signed: above 127, too */
+  const __m256i code = _mm256_blendv_epi8(_mm256_shuffle_epi8(r->upper, c),
+                                          _mm256_shuffle_epi8(r->lower, c), second);
+  const __m256i known = _mm256_blendv_epi8(_mm256_or_si256(code, other), r->star, is_star);
+  _mm256_storeu_si256((__m256i *)codes, known);
+  return known;
+}
+
+/* n >= BLOCK. */
+__attribute__((target("avx2"))) static bool
+encode_blocks(const letters_coder *coder, const char *characters, int64_t n, uint8_t *codes) {
+  const rows r = {_mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)coder->row)),
+                  _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)coder->row + 1)),
+                  _mm256_set1_epi8((char)coder->star)};
+  __m256i all = _mm256_setzero_si256();
+  for (int64_t k = 0; k < n - BLOCK; k += BLOCK)
+    all = _mm256_or_si256(all, encode_block(&r, characters + k, codes + k));
+  characters += n - BLOCK, codes += n - BLOCK; /* some of them once more */
+  return _mm256_movemask_epi8(_mm256_or_si256(all, encode_block(&r, characters, codes))) == 0;
+}
+
+static bool is_fast(const letters_coder *coder, int64_t n) {
+  return n >= BLOCK && coder->alphabet != LETTERS_BYTES && __builtin_cpu_supports("avx2");
+}
+#else
+static bool is_fast(const letters_coder *coder, int64_t n) {
+  return (void)coder, (void)n, false;
+}
+#define encode_blocks encode_each
+#endif
+
+bool letters_encode(const letters_coder *coder, const char *characters, int64_t n, uint8_t *codes) {
+  return is_fast(coder, n) ? encode_blocks(coder, characters, n, codes)
+                           : encode_each(coder, characters, n, codes);
 }
 
 int32_t letters_codes(int32_t alphabet, const uint8_t *codes, int64_t n) {

@@ -24,10 +24,21 @@ extern const char *const letters_alphabet_words[];
 /** Code of a character, or -1. Bytes are their own codes. */
 int letters_code(int32_t alphabet, char character);
 
-/** Codes of n characters that are A, C, G, T or U of either case, in a form that is compiled to
- *  vectors. @return false: some are none, or the alphabet has others besides; codes are then worth
- *  nothing */
-bool letters_encode_plain(int32_t alphabet, const char *characters, int64_t n, uint8_t *codes);
+enum { LETTERS_BLANK = -2 };
+
+/** How characters become codes. */
+typedef struct letters_coder {
+  int32_t alphabet;
+  int16_t code_of[256]; /**< LETTERS_BLANK; -1: no letter */
+  uint8_t row[32];      /**< of '@' to '_', those of the next 32 characters too; above 127: none */
+  uint8_t star;         /**< of '*', the only letter besides; likewise */
+} letters_coder;
+
+letters_coder letters_coder_of(int32_t alphabet);
+
+/** Codes of n characters, none of them blank. @return false: some are no letters, or blank; codes
+ *  are then worth nothing */
+bool letters_encode(const letters_coder *coder, const char *characters, int64_t n, uint8_t *codes);
 
 /** The character of a code. */
 char letters_char(int32_t alphabet, uint8_t code);

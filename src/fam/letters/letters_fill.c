@@ -5,9 +5,7 @@
 #include "integers.h"
 #include "table_read.h"
 
-#include <ctype.h>
-
-enum { BLANK = -2, NONE = -1 };
+#include <string.h>
 
 /* A piece on its way into the set: the next places there, and where they end. */
 typedef struct filling {
@@ -16,11 +14,6 @@ typedef struct filling {
   letters_totals at, end; /* records, letters and names */
 } filling;
 
-void letters_fill_codes(letters_text_file *f) {
-  for (int c = 0; c < 256; c++)
-    f->code_of[c] = (int16_t)(isspace(c) ? BLANK : letters_code(f->ask->alphabet, (char)c));
-}
-
 /* The first letter of the line that the alphabet lacks. */
 static tsl_err refuse_letter(const filling *f, const letters_scan *s) {
   tsl_err err = TSL_OK;
@@ -28,7 +21,7 @@ static tsl_err refuse_letter(const filling *f, const letters_scan *s) {
   char shown[48];
   const int32_t alphabet = f->file->ask->alphabet;
   int64_t k = 0;
-  while (f->file->code_of[(unsigned char)s->line[k]] != NONE) k++;
+  while (f->file->coder.code_of[(unsigned char)s->line[k]] != -1) k++;
   TSL_FAIL(TSL_ERR_INPUT, "%s: column %lld: letter '%s' is not of the alphabet %s (%s)",
            letters_scan_place(s, said), (long long)k + 1,
            table_shown(s->line + k, s->line + k + 1, shown), letters_alphabet_words[alphabet],
@@ -44,44 +37,26 @@ done:
   return err;
 }
 
-/* Codes of n letters; below 0: one is none. Most blocks of dna have plain letters alone. */
-static int encode(const letters_text_file *file, const char *line, int64_t n, uint8_t *codes) {
-  enum { BLOCK = 1024 };
-  int all = 0;
-  for (int64_t first = 0; first < n; first += BLOCK) {
-    const int64_t end = tsl_min(first + BLOCK, n);
-    if (letters_encode_plain(file->ask->alphabet, line + first, end - first, codes + first))
-      continue;
-    for (int64_t k = first; k < end; k++) {
-      const int16_t code = file->code_of[(unsigned char)line[k]];
-      codes[k] = (uint8_t)code;
-      all |= code;
-    }
-  }
-  return all;
-}
-
-/* The same of a line with blanks, which have no place. */
-static int encode_some(const int16_t code_of[256], const char *line, int64_t n, uint8_t *codes) {
-  int all = 0;
+/* Codes of a line with blanks, which have no place. @return false: some are no letters */
+static bool encode_some(const int16_t code_of[256], const char *line, int64_t n, uint8_t *codes) {
+  bool good = true;
   for (int64_t k = 0; k < n; k++) {
     const int16_t code = code_of[(unsigned char)line[k]];
-    if (code == BLANK) continue;
+    if (code == LETTERS_BLANK) continue;
     *codes++ = (uint8_t)code;
-    all |= code;
+    good = good && code >= 0;
   }
-  return all;
+  return good;
 }
 
 /* A line has s->letters letters, which is what is written. */
 static tsl_err take_line(filling *f, const letters_scan *s) {
-  uint8_t *codes = f->r->set->codes + f->at.letters;
-  if (s->letters > f->end.letters - f->at.letters) return refuse_change(f);
-  const int all = s->letters == s->length
-                      ? encode(f->file, s->line, s->length, codes)
-                      : encode_some(f->file->code_of, s->line, s->length, codes);
+  const bool fits = s->letters <= s->room;
   f->at.letters += s->letters;
-  return all < 0 ? refuse_letter(f, s) : TSL_OK;
+  if (s->encoded) return TSL_OK;
+  if (!fits) return refuse_change(f);
+  return encode_some(s->coder->code_of, s->line, s->length, s->codes) ? TSL_OK
+                                                                      : refuse_letter(f, s);
 }
 
 static tsl_err take_header(filling *f, const letters_scan *s) {
@@ -92,7 +67,6 @@ static tsl_err take_header(filling *f, const letters_scan *s) {
   if (length >= room) return refuse_change(f);
   set->starts[k] = f->at.letters;
   set->name_at[k] = at;
-  f->r->hashes[k] = letters_names_hash(set->names + at, length);
   f->at.names += length + 1;
   f->at.records++;
   return TSL_OK;
@@ -108,7 +82,9 @@ TSL_LEVELS static uint8_t highest_of(const uint8_t *codes, int64_t n) {
 static tsl_err fill_lines(filling *f, letters_scan s) {
   tsl_err err = TSL_OK;
   letters_part part = LETTERS_LINE;
+  s.coder = &f->file->coder;
   while (part != LETTERS_END) {
+    s.codes = f->r->set->codes + f->at.letters, s.room = f->end.letters - f->at.letters;
     TSL_TRY(letters_scan_next(&s, &part));
     if (part == LETTERS_HEADER) TSL_TRY(take_header(f, &s));
     if (part == LETTERS_LINE) TSL_TRY(take_line(f, &s));
@@ -139,8 +115,15 @@ done:
 tsl_err letters_fill_look(const letters_reading *r, letters_piece *p, int slot) {
   tsl_err err = TSL_OK;
   const letters_text_file *of = &r->files[p->file];
-  const uint8_t *codes = r->set->codes + of->before.letters + p->before.letters;
-  TSL_TRY(letters_fill_piece(r, p, slot));
+  const letters_set *set = r->set;
+  const uint8_t *codes = set->codes + of->before.letters + p->before.letters;
+  const int64_t first = of->before.records + p->before.records;
+  err = letters_fill_piece(r, p, slot);
+  for (int64_t k = first; k < first + p->taken; k++) {
+    const char *name = set->names + set->name_at[k];
+    r->hashes[k] = letters_names_hash(name, (int64_t)strlen(name));
+  }
+  TSL_TRY(err);
   p->others = letters_others(of->ask->alphabet, codes, p->has.letters);
   p->highest = highest_of(codes, p->has.letters);
 done:

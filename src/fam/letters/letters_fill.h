@@ -7,15 +7,12 @@
 #include "letters_names.h"
 #include "letters_pieces.h"
 
-/** Codes of the characters of a file's alphabet. */
-void letters_fill_codes(letters_text_file *f);
-
-/** The records of a piece to their places in r->set and r->hashes: what the file has before it, and
- *  f->before. @return TSL_ERR_INPUT with file, line and record: a letter that the
- *  alphabet lacks; TSL_ERR_IO: the file has changed */
+/** The records of a piece to their places in r->set: what the file has before it, and f->before.
+ *  @return TSL_ERR_INPUT with file, line and record: a letter that the alphabet lacks; TSL_ERR_IO:
+ *  the file has changed */
 tsl_err letters_fill_piece(const letters_reading *r, letters_piece *p, int slot);
 
-/** The same, and which codes they are: p->others and ->highest. */
+/** The same; r->hashes of their names, and which codes they are: p->others and ->highest. */
 tsl_err letters_fill_look(const letters_reading *r, letters_piece *p, int slot);
 
 /**

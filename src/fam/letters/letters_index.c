@@ -12,8 +12,12 @@
 #include <string.h>
 
 enum {
-  LARGE = 4,       /* pieces of so many times the size are divided where records begin */
-  WINDOW = 1 << 23 /* bytes of a file that are checked together, but one piece */
+  LARGE = 4, /* pieces of so many times the size are divided where records begin */
+  /* Bytes of a file that are checked together, but one piece: what so many have, between these.
+   * Where the window of one file ends the piece of the other is read once more by the next. */
+  WINDOW = 1 << 23,
+  MOST_WINDOW = 1 << 25,
+  PIECES = 4
 };
 
 /* ---- marks */
@@ -112,6 +116,7 @@ typedef struct checking {
   letters_names names[LETTERS_FILES];
   int64_t others[LETTERS_FILES], counted[LETTERS_FILES]; /* in so many records */
   int64_t checked[LETTERS_FILES];                        /* pieces, which have them */
+  int64_t room;                                          /* for hashes of a window */
   const letters_looker *looker;
 } checking;
 
@@ -216,8 +221,9 @@ static int64_t end_of_window(const checking *c, int64_t lo) {
     if (!letters_pieces_good(&c->files[i]) || c->x->of[i] <= lo) continue;
     const letters_mark *const marks = c->x->marks[i];
     const int64_t n = c->x->pieces[i], first = letters_marked_find(marks, n, lo);
+    const int64_t most = tsl_max(WINDOW, tsl_min(MOST_WINDOW, PIECES * marks[n].at / n));
     int64_t end = first + 1;
-    while (end < n && marks[end + 1].at - marks[first].at <= WINDOW) end++;
+    while (end < n && marks[end + 1].at - marks[first].at <= most) end++;
     hi = tsl_min(hi, marks[end].records);
   }
   return hi;
@@ -235,12 +241,14 @@ static tsl_err check_window(checking *c, int64_t first, int64_t end) {
     lo[i] = tsl_min(first, c->x->of[i]), hi[i] = tsl_min(end, c->x->of[i]);
   }
   TSL_TRY(letters_reader_aim(c->reader, lo, hi));
+  TSL_TRY(tsl_grow((void **)&r->hashes, 0, r->set->n, &c->room, sizeof *r->hashes, "names"));
   TSL_TRY(tsl_parallel(r->n_pieces, 1, check_pieces, r));
   for (int i = 0; i < c->n; i++) {
     if (letters_pieces_good(&c->files[i]))
       letters_pieces_note(&c->files[i], check_file(c, i, lo[i], hi[i]));
     good = good && letters_pieces_good(&c->files[i]);
   }
+  r->set->highest = c->x->highest;
   window.set = letters_reader_set(c->reader, window.at);
   if (good && window.lo < window.hi) TSL_TRY(c->looker->look(c->looker->context, &window));
 done:

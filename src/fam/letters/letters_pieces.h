@@ -36,7 +36,7 @@ typedef struct letters_text_file {
   tsl_err_copy error;         /**< what is wrong with it; it has no pieces then */
   int64_t first, n;           /**< pieces */
   letters_totals has, before; /**< of itself; what is added to its places for those in the set */
-  int16_t code_of[256];       /**< of characters; below 0: none */
+  letters_coder coder;
 } letters_text_file;
 
 /** All that is read together. */

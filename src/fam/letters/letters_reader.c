@@ -9,7 +9,7 @@
 
 /* Memory of the set, which grows with the windows. */
 typedef struct letters_rooms {
-  int64_t starts, codes, name_at, names, hashes, pieces;
+  int64_t starts, codes, name_at, names, pieces;
 } letters_rooms;
 
 struct letters_reader {
@@ -40,7 +40,7 @@ tsl_err letters_reader_open(const letters_marked *files, int n, int slots, lette
       TSL_FAIL(TSL_ERR_IO, "'%s' has changed since it was checked", f->ask->path);
     if (f->source.packed) letters_source_enter(&f->source, &w->marked[i].entries);
     f->source.format = files[i].format;
-    letters_fill_codes(f);
+    f->coder = letters_coder_of(f->ask->alphabet);
   }
 done:
   if (err != TSL_OK) letters_reader_close(&w);
@@ -92,16 +92,27 @@ static letters_totals less(const letters_totals *a, const letters_totals *b) {
                           .lines = a->lines - b->lines};
 }
 
+/* Windows are of about one size: a little more than was asked for does for the next ones. */
+static tsl_err reserve(void **memory, int64_t n, int64_t *room, size_t size, const char *what) {
+  tsl_err err = TSL_OK;
+  if (n <= *room) return TSL_OK;
+  tsl_free(*memory);
+  *memory = NULL, *room = 0;
+  TSL_TRY(tsl_alloc(n + n / 8, size, what, memory));
+  *room = n + n / 8;
+done:
+  return err;
+}
+
 static tsl_err make_room(letters_reader *w, const letters_totals *all) {
   tsl_err err = TSL_OK;
   letters_set *s = &w->set;
   letters_rooms *room = &w->rooms;
   const int64_t n = all->records;
-  TSL_TRY(tsl_grow((void **)&s->starts, 0, n + 1, &room->starts, sizeof *s->starts, "records"));
-  TSL_TRY(tsl_grow((void **)&s->name_at, 0, n + 1, &room->name_at, sizeof *s->name_at, "records"));
-  TSL_TRY(tsl_grow((void **)&s->codes, 0, all->letters, &room->codes, 1, "letters"));
-  TSL_TRY(tsl_grow((void **)&s->names, 0, all->names, &room->names, 1, "names"));
-  TSL_TRY(tsl_grow((void **)&w->r.hashes, 0, n, &room->hashes, sizeof *w->r.hashes, "names"));
+  TSL_TRY(reserve((void **)&s->starts, n + 1, &room->starts, sizeof *s->starts, "records"));
+  TSL_TRY(reserve((void **)&s->name_at, n + 1, &room->name_at, sizeof *s->name_at, "records"));
+  TSL_TRY(reserve((void **)&s->codes, all->letters, &room->codes, 1, "letters"));
+  TSL_TRY(reserve((void **)&s->names, all->names, &room->names, 1, "names"));
   s->n = n;
   s->starts[n] = all->letters;
   s->name_at[n] = all->names;

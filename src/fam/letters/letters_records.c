@@ -53,7 +53,7 @@ static tsl_err create_set(letters_reading *r) {
   letters_totals t = {.records = 0};
   for (letters_text_file *f = r->files; f < r->files + r->n; f++) {
     letters_totals_add(&t, &f->has);
-    if (letters_pieces_good(f)) letters_fill_codes(f);
+    if (letters_pieces_good(f)) f->coder = letters_coder_of(f->ask->alphabet);
   }
   TSL_TRY(tsl_alloc(t.records + 1, sizeof *set->starts, "records", (void **)&set->starts));
   TSL_TRY(tsl_alloc(t.records + 1, sizeof *set->name_at, "records", (void **)&set->name_at));

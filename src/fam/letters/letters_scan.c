@@ -67,24 +67,28 @@ static int is_graph(unsigned char c) {
   return (unsigned char)(c - '!') <= '~' - '!';
 }
 
-/* Are all bytes of a line visible characters, none of them blank? Most lines are, and 64 bytes are
- * looked at together, in a form that is compiled to vectors. */
+/* Is one of 8 bytes no visible character? Then the highest bit of one is set: its own, that of the
+ * difference from '!', or of its successor, '~' being the last before it is; where none is odd,
+ * nothing is carried from byte to byte. */
+TSL_FN uint64_t odd_of(const char *bytes) {
+  const uint64_t each = UINT64_C(0x0101010101010101);
+  uint64_t w;
+  memcpy(&w, bytes, sizeof w);
+  return w | (w - '!' * each) | (w + each);
+}
+
+/* Are all bytes of a line visible characters, none of them blank? Most lines are. */
 TSL_LEVELS static bool all_graph(const char *line, int64_t length) {
-  enum { BLOCK = 64 };
-  uint8_t odd[BLOCK] = {0}, any = 0;
-  char few[BLOCK];
-  const char *last = few;
-  for (int64_t k = 0; k < length - BLOCK; k += BLOCK)
-    for (int b = 0; b < BLOCK; b++) odd[b] |= (uint8_t)!is_graph((unsigned char)line[k + b]);
-  if (length >= BLOCK) {
-    last = line + length - BLOCK; /* some of them once more */
-  } else {
-    memset(few, '!', BLOCK);
-    memcpy(few, line, (size_t)length);
+  const int64_t word = sizeof(uint64_t);
+  uint64_t odd = 0;
+  int64_t k = 0;
+  if (length < word) {
+    while (k < length && is_graph((unsigned char)line[k])) k++;
+    return k == length;
   }
-  for (int b = 0; b < BLOCK; b++) odd[b] |= (uint8_t)!is_graph((unsigned char)last[b]);
-  for (int b = 0; b < BLOCK; b++) any |= odd[b];
-  return any == 0;
+  for (; k < length - word; k += word) odd |= odd_of(line + k);
+  odd |= odd_of(line + length - word); /* some bytes once more */
+  return (odd & UINT64_C(0x8080808080808080)) == 0;
 }
 
 static int64_t count_letters(const letters_scan *s) {
@@ -133,7 +137,9 @@ static letters_part take_header(letters_scan *s) {
 /* ---- formats */
 
 static letters_part take_line(letters_scan *s) {
-  s->letters = count_letters(s);
+  s->encoded = s->coder != NULL && s->length <= s->room &&
+               letters_encode(s->coder, s->line, s->length, s->codes);
+  s->letters = s->encoded ? s->length : count_letters(s);
   s->wanted += s->letters;
   return LETTERS_LINE;
 }

@@ -10,6 +10,7 @@
 #pragma once
 
 #include "error.h"
+#include "letters.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -39,8 +40,12 @@ typedef struct letters_scan {
   int64_t record;         /**< headers seen */
   const char *header;     /**< the last one, with what it begins with; NULL before the first */
   int64_t header_length;
-  int64_t letters;     /**< of the line: all but blanks */
-  int64_t wanted, had; /**< letters of the record so far; FASTQ: characters of its quality */
+  int64_t letters;            /**< of the line: all but blanks */
+  int64_t wanted, had;        /**< letters of the record so far; FASTQ: characters of its quality */
+  const letters_coder *coder; /**< NULL, or set between calls: lines that are letters alone are */
+  uint8_t *codes;             /**< [room] encoded to here, if they fit */
+  int64_t room;
+  bool encoded; /**< the line is */
 } letters_scan;
 
 /** First byte behind a byte order mark. */

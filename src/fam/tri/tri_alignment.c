@@ -52,7 +52,7 @@ static int64_t largest_table(const tri_params *p, const tri_sequences *s,
  *  sequences leave of a card; the rest is for scores and the operations of others. */
 static int64_t room_of(const tsl_device *device, const tri_params *p, const tri_sequences *s) {
   const int64_t held = p->streamed
-                           ? tsl_max(TRI_WINDOW_BYTES, 2 * p->longest)
+                           ? 2 * tsl_max(TRI_WINDOW_BYTES, 2 * p->longest) /* two groups of units */
                            : s->starts[p->n_pad] + (p->n_pad + 1) * (int64_t)sizeof *s->starts;
   if (device->kind == TSL_GPU) return tsl_max(0, device->memory_limit - held) / 4 * 3;
   return device->memory_limit / tsl_max(1, device->threads);

@@ -157,7 +157,8 @@ tsl_err tri_letters_known(const tsl_deck *deck, int32_t alphabet, const letters_
                           const uint8_t *codes, int64_t first, int64_t end, const char *matrix,
                           uint32_t known) {
   tsl_err err = TSL_OK;
-  for (int64_t i = first; i < end; i++) {
+  const uint32_t occur = (UINT32_C(2) << set->highest) - 1; /* those up to the highest may */
+  for (int64_t i = first; i < end && (occur & ~known) != 0; i++) {
     int64_t k = set->starts[i];
     uint32_t all = 1;
     for (int64_t c = k; c < set->starts[i + 1]; c++) all &= known >> codes[c];

@@ -20,7 +20,7 @@ TSL_C_BEGIN
 
 enum {
   TRI_WINDOW_BYTES = 1 << 26, /**< of the letters of a unit of several records */
-  TRI_RECORD_BYTES = 48       /**< of a pair beside its letters: places, names' places, hashes */
+  TRI_RECORD_BYTES = 32       /**< of a pair beside its letters: places, names' places */
 };
 
 /** A rank's reader. @param[in] slots  threads that will fill; letters_reader_close() releases it */

@@ -98,8 +98,10 @@ static tsl_err paired_batch(tri_gpu *w, const tri_group *group, int64_t lo, int6
   return tri_paired_rows(w, a, b, slab + (a - lo) * tri_value_bytes(w));
 }
 
-static tsl_err run_group(tri_gpu *w, const tri_group *group) {
-  tsl_err err = TSL_OK;
+/* next: the group behind it, of no units where there is none; with params.streamed it is read while
+ * this one is computed. */
+static tsl_err run_group(tri_gpu *w, const tri_group *group, const tri_group *next) {
+  tsl_err err = TSL_OK, read = TSL_OK;
   int64_t lo = group->units[0].lo[0], hi = group->units[group->n - 1].hi[0];
   double seconds = 0;
   TSL_TRY(tsl_gpu_timer_start(&w->timer, w->stream));
@@ -142,7 +144,10 @@ static tsl_err run_group(tri_gpu *w, const tri_group *group) {
     TSL_FAIL(TSL_ERR_INTERNAL, "unknown output %d", w->p.output);
   }
   if (w->p.aligned) TSL_TRY(tri_traceback_rows_run(w, lo, hi, group->parts));
+  if (w->p.streamed && next->n > 0)
+    read = tri_letters_read(w, next->units[0].lo[0], next->units[next->n - 1].hi[0]);
   TSL_TRY(tsl_gpu_timer_stop(&w->timer, w->stream, &seconds));
+  TSL_TRY(read); /* the card writes no more */
   tsl_seconds_spread(seconds, group->units, group->n, group->parts);
   for (int64_t u = 0; u < group->n; u++)
     tri_restore_signs(&w->p, &group->units[u], &group->parts[u]);
@@ -263,16 +268,28 @@ done:
 }
 
 /* How many of the units run as one: neighbours, where the kernel gains from more rows. Records of a
- * group are the first unit's, as they come before all that follow; slabs of neighbours are one. */
+ * group are the first unit's, as they come before all that follow; slabs of neighbours are one.
+ * Streamed are half a window, as one group is read while another is computed; a whole one, if few
+ * pairs are in it. */
 static int64_t group_size(const tri_gpu *w, const tsl_unit *units, int64_t n) {
+  enum { FEW = 1 << 15 };
   const bool together = w->p.output != TRI_CONDENSED && w->p.output != TRI_SQUARE;
   const int64_t m = together ? tri_neighbours(units, n) : 1;
   double bytes = units->device_bytes;
   int64_t k = 1;
   const double window = TRI_WINDOW_BYTES, limit = (double)w->memory.limit;
   const double most = limit > 0 && limit / 4 < window ? limit / 4 : window;
-  while (k < m && bytes + units[k].device_bytes <= most) bytes += units[k++].device_bytes;
+  for (; k < m; k++) {
+    const bool few = units[k - 1].hi[0] - units->lo[0] < FEW;
+    bytes += units[k].device_bytes;
+    if (bytes > (few ? most : most / 2)) break;
+  }
   return w->p.streamed ? k : m; /* as much as is read at once */
+}
+
+/* The group that the units begin with; none of none. */
+static tri_group first_group(const tri_gpu *w, const tsl_unit *units, int64_t n, tsl_part *parts) {
+  return {units, n > 0 ? group_size(w, units, n) : 0, parts};
 }
 
 static int64_t tri_saturating_units(const tsl_worker *worker, int kind) {
@@ -289,17 +306,15 @@ static bool tri_overlaps(const tsl_worker *worker) {
 static tsl_err tri_run(tsl_worker *worker, const tsl_unit *units, int64_t n, tsl_part *parts) {
   tsl_err err = TSL_OK;
   tri_gpu *w = gpu_of(worker);
-  tri_group group = {};
   if (w->frames != NULL) return tri_frames_run_gpu(w->frames, units, n, parts);
   if (w->p.output == TRI_FORCES) {
     TSL_TRY(tri_forces_start(worker, units, n, parts));
     return tri_forces_finish(worker);
   }
-  for (int64_t u = 0; u < n; u += group.n) {
-    group.units = units + u;
-    group.n = group_size(w, units + u, n - u);
-    group.parts = parts + u;
-    TSL_TRY(run_group(w, &group));
+  for (tri_group group = first_group(w, units, n, parts), next; group.n > 0; group = next) {
+    n -= group.n;
+    next = first_group(w, group.units + group.n, n, group.parts + group.n);
+    TSL_TRY(run_group(w, &group, &next));
   }
 done:
   return err;

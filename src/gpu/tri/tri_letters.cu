@@ -54,8 +54,8 @@ static __global__ void pack_texts(tri_letters_args s, uint32_t *texts) {
 tri_letters_args tri_letters_args_of(const tri_gpu *w) {
   const tri_letters_state *l = w->letters;
   tri_letters_args args = {};
-  args.codes = (const uint8_t *)l->codes.data;
-  args.starts = (const int64_t *)l->starts.data;
+  args.codes = (const uint8_t *)l->sets[l->set].codes.data;
+  args.starts = (const int64_t *)l->sets[l->set].starts.data;
   args.order = (const int *)l->order.data;
   args.first = (const int64_t *)l->first.data;
   args.texts = (const uint32_t *)l->texts.data;
@@ -107,14 +107,24 @@ done:
   return err;
 }
 
+/* Groups of units are of about one size: with an eighth more they rarely need another buffer, for
+ * which the card would wait. */
+static tsl_err reserve(tri_gpu *w, int64_t bytes, const char *what, tsl_gpu_buffer *buffer) {
+  if (bytes <= buffer->bytes) return TSL_OK;
+  return tsl_gpu_reserve(&w->memory, buffer, w->p.streamed ? bytes + bytes / 8 : bytes, what);
+}
+
 /* The letters go by pinned memory: of a million pairs they are most of what a card waits for. */
-tsl_err tri_letters_upload(tri_gpu *w, const tri_sequences *s, int64_t n_places) {
+tsl_err tri_letters_upload(tri_gpu *w, const tri_sequences *s, int64_t n_places,
+                           tri_letters_set *to) {
   tsl_err err = TSL_OK;
   tri_letters_state *const l = w->letters;
   const int64_t letters = s->starts[n_places], word = sizeof(uint32_t);
-  TSL_TRY(tsl_gpu_reserve(&w->memory, &l->codes, letters + word, "letters")); /* read by words */
-  TSL_TRY(tsl_gpu_send(&l->stage, s->codes, letters, l->codes.data, w->stream));
-  TSL_TRY(tsl_gpu_upload(w, &l->starts, s->starts, (n_places + 1) * 8, "starts of sequences"));
+  const int64_t starts = (n_places + 1) * (int64_t)sizeof *s->starts;
+  TSL_TRY(reserve(w, letters + word, "letters", &to->codes)); /* read by words */
+  TSL_TRY(tsl_gpu_send(&l->stage, s->codes, letters, to->codes.data, l->moves));
+  TSL_TRY(reserve(w, starts, "starts of sequences", &to->starts));
+  TSL_TRY(tsl_gpu_send(&l->stage, s->starts, starts, to->starts.data, l->moves));
 done:
   return err;
 }
@@ -126,13 +136,14 @@ tsl_err tri_letters_open(tri_gpu *w) {
   const tsl_field *scores = &w->problem->fields[TRI_SCORES];
   TSL_TRY(tsl_alloc(1, sizeof *w->letters, "sequences", (void **)&w->letters));
   TSL_TRY(tsl_gpu_stage_create(&w->letters->stage));
+  TSL_CUDA_TRY(cudaStreamCreateWithFlags(&w->letters->moves, cudaStreamNonBlocking));
   TSL_TRY(
       tsl_gpu_upload(w, &w->letters->scores, scores->data, tsl_field_count(scores) * 4, "scores"));
   w->letters->threads = tri_usable_cores();
   if (w->p.streamed)
     TSL_TRY(tri_records_open(w->problem, w->letters->threads, &w->letters->records));
   else
-    TSL_TRY(tri_letters_upload(w, &s, w->p.n_pad));
+    TSL_TRY(tri_letters_upload(w, &s, w->p.n_pad, w->letters->sets));
   if (w->p.output == TRI_PAIRED) return tri_paired_open(w);
   TSL_TRY(upload_columns(w));
   TSL_TRY(tri_is_scored(&w->p) ? tri_align_open(w) : prepare_many(w));
@@ -147,10 +158,15 @@ tri_sequences tri_letters_sequences(const tri_gpu *w) {
 void tri_letters_close(tri_gpu *w) {
   tri_letters_state *const l = w->letters;
   if (l == NULL) return;
-  tsl_gpu_buffer *const buffers[] = {&l->codes, &l->starts, &l->order, &l->first,  &l->texts,
-                                     &l->below, &l->scores, &l->rows,  &l->counter};
+  tsl_gpu_buffer *const buffers[] = {&l->order,  &l->first, &l->texts,  &l->below,
+                                     &l->scores, &l->rows,  &l->counter};
   for (tsl_gpu_buffer *buffer : buffers) tsl_gpu_release(&w->memory, buffer);
+  for (tri_letters_set &set : l->sets) {
+    tsl_gpu_release(&w->memory, &set.codes);
+    tsl_gpu_release(&w->memory, &set.starts);
+  }
   tsl_gpu_stage_destroy(&l->stage);
+  if (l->moves != NULL) (void)cudaStreamDestroy(l->moves);
   letters_reader_close(&l->records);
   tsl_free(l);
   w->letters = NULL;

@@ -24,12 +24,18 @@ enum {
   TRI_SCORES_LD = TRI_LETTERS_SCORED + 1 /**< of a table of scores in shared memory: odd */
 };
 
+/** Letters on the card: fields TRI_LETTERS and TRI_STARTS, or those of a group of units. */
+typedef struct tri_letters_set {
+  tsl_gpu_buffer codes, starts;
+} tri_letters_set;
+
 /** Sequences on the card. */
 typedef struct tri_letters_state {
-  tsl_gpu_buffer codes, starts; /**< fields TRI_LETTERS and TRI_STARTS */
-  tsl_gpu_buffer order;         /**< int [groups][32] column of each lane, -1: none */
-  tsl_gpu_buffer first; /**< int64 [groups] where a group's texts begin, in words x 32 lanes */
-  tsl_gpu_buffer texts; /**< uint32 [..][32] */
+  tri_letters_set sets[2]; /**< with params.streamed one is filled while the other is read */
+  int set;                 /**< which one kernels see */
+  tsl_gpu_buffer order;    /**< int [groups][32] column of each lane, -1: none */
+  tsl_gpu_buffer first;    /**< int64 [groups] where a group's texts begin, in words x 32 lanes */
+  tsl_gpu_buffer texts;    /**< uint32 [..][32] */
   tsl_gpu_buffer below; /**< uint32 [..]: differences below MANY words, of each resident thread */
   int64_t groups;
   tsl_gpu_buffer scores;   /**< field TRI_SCORES */
@@ -37,10 +43,11 @@ typedef struct tri_letters_state {
   tsl_gpu_buffer counter;  /**< of the items that blocks have taken */
   int resident;            /**< blocks of the kernel for long patterns; of alignments' kernels */
   int resident_long;       /**< of those for long texts */
-  tsl_gpu_stage stage;     /**< letters on their way to the card */
-  letters_reader *records; /**< with params.streamed, codes and starts are of a group of units; else
-                                NULL */
-  tri_sequences sequences; /**< likewise, on the host */
+  tsl_gpu_stage stage;     /**< letters on their way to the card, on a stream of their own */
+  cudaStream_t moves;      /**< this */
+  letters_reader *records; /**< with params.streamed; else NULL */
+  tri_sequences sequences; /**< likewise, of kernels' set, on the host */
+  int64_t read[2];         /**< likewise, rows of the other set; {0, 0}: none */
   int threads;             /**< likewise, that read */
 } tri_letters_state;
 
@@ -262,13 +269,18 @@ tsl_err tri_paired_rows(tri_gpu *w, int64_t a, int64_t b, void *slab);
  *  host or on their way there, and fill its lists of spans and operations. Waits. */
 tsl_err tri_traceback_rows_run(tri_gpu *w, int64_t lo, int64_t hi, tsl_part *part);
 
-/** Letters and starts of places 0 to n_places - 1. Waits. */
-tsl_err tri_letters_upload(tri_gpu *w, const tri_sequences *s, int64_t n_places);
+/** Letters and starts of places 0 to n_places - 1 into a set that no kernel sees. Waits for that
+ *  alone. */
+tsl_err tri_letters_upload(tri_gpu *w, const tri_sequences *s, int64_t n_places,
+                           tri_letters_set *to);
 
-/** With params.streamed: read the records of rows [lo, hi) and upload them. They are a problem of
- *  their own then, rows and columns from 0 on, with params of the worker. Waits. */
+/** With params.streamed: read the records of rows [lo, hi), by all threads of the host, into the
+ *  set that kernels do not see. What was read before is lost on the host. */
+tsl_err tri_letters_read(tri_gpu *w, int64_t lo, int64_t hi);
+/** Rows [lo, hi) for kernels, read unless they just were. They are a problem of their own then,
+ *  rows and columns from 0 on, with params of the worker. All kernels before have ended. */
 tsl_err tri_letters_take(tri_gpu *w, int64_t lo, int64_t hi);
-/** Those that are on the card, on the host. */
+/** Those that kernels see, on the host, until others are read. */
 tri_sequences tri_letters_sequences(const tri_gpu *w);
 
 /** Upload the sequences and, but for PAIRED, put columns of like lengths together. */
