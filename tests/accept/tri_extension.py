@@ -133,7 +133,7 @@ def table_lines(name):
 # ------------------------------------------------------------------ cases
 
 
-def drops_case(name, ranks):
+def drops_case(name, ranks, args=()):
     """Several limits, 0 and none among them: score, end and path of every pair; scores alone are the same."""
     rng = np.random.default_rng(len(name) * 7 + ranks)
     scores, table, gap, letters = scoring_of(name, rng)
@@ -141,13 +141,13 @@ def drops_case(name, ranks):
     size, without = max(table.values()), None
     for drop in (None, 0, 2 * size, 5 * size, 12 * size):
         want = [extension(x, y, table, gap, drop) for x, y in zip(a, b)]
-        got = results(deck(a, b, scores, letters, drop, alignment=suite.path("drops.tsv")), ranks)
+        got = results(deck(a, b, scores, letters, drop, alignment=suite.path("drops.tsv")), ranks, args)
         check(np.array_equal(got["values"], [x[0] for x in want]), f"x_drop {drop}: not the scores")
         lines = table_lines("drops.tsv")
         for k, (line, x) in enumerate(zip(lines, want)):
             check(line == x, f"x_drop {drop}, pair {k}: {line}, not {x}\n{a[k]}\n{b[k]}")
         check(len(lines) == len(want), "lines")
-        alone = results(deck(a, b, scores, letters, drop), ranks)["values"]
+        alone = results(deck(a, b, scores, letters, drop), ranks, args)["values"]
         check(np.array_equal(alone, got["values"]), f"x_drop {drop}: scores alone differ")
         without = want if without is None else without
         lost = sum(x[0] < y[0] for x, y in zip(want, without))
@@ -175,7 +175,7 @@ def parasail_case():
     return None
 
 
-def outputs_case(ranks):
+def outputs_case(ranks, args=()):
     """All pairs of two sets, and of one; the best, and those above a threshold."""
     rng = np.random.default_rng(8)
     scores, table, gap, letters = scoring_of("affine", rng)
@@ -183,9 +183,9 @@ def outputs_case(ranks):
     a = [near(rng, base[k % 5], letters) + word(rng, 20, letters) for k in range(23)]
     b = [near(rng, base[k % 5], letters) for k in range(31)]
     want = np.array([[extension(x, y, table, gap, 14)[0] for y in b] for x in a])
-    got = results(deck(a, b, scores, letters, 14, "condensed"), ranks)["distances"]
+    got = results(deck(a, b, scores, letters, 14, "condensed"), ranks, args)["distances"]
     check(np.array_equal(got, want), "condensed of two sets")
-    best = results(deck(a, b, scores, letters, 14, "topk", k=4, alignment=suite.path("best.paf")), ranks)
+    best = results(deck(a, b, scores, letters, 14, "topk", k=4, alignment=suite.path("best.paf")), ranks, args)
     order = np.argsort(-want, axis=1, kind="stable")[:, :4]
     check(np.array_equal(best["neighbours"], order), "topk: not the best")
     check(np.array_equal(best["values"], np.take_along_axis(want, order, 1)), "topk: not their scores")
@@ -199,10 +199,10 @@ def outputs_case(ranks):
             if line is not None:
                 check((line[2], int(line[3]), line[7], int(line[8]), line[15].strip()) ==
                       ("0", x[1], "0", x[2], f"cg:Z:{x[3]}") and line[14] == f"AS:i:{x[0]}", f"{line}: {x}")
-    kept = results(deck(a, b, scores, letters, 14, "threshold", threshold=30), ranks)
+    kept = results(deck(a, b, scores, letters, 14, "threshold", threshold=30), ranks, args)
     check(np.array_equal(kept["pairs"], np.argwhere(want >= 30)), "threshold")
     own = np.array([[extension(x, y, table, gap, 14)[0] for y in b] for x in b])
-    square = results(deck(b, b, scores, letters, 14, "square"), ranks)["distances"]
+    square = results(deck(b, b, scores, letters, 14, "square"), ranks, args)["distances"]
     check(np.array_equal(square, np.tril(own)), "square")
 
 
@@ -230,14 +230,15 @@ def long_case():
 
 
 def same_bytes_case():
-    """1, 2, 3 and 5 ranks and other cuts: the same files."""
+    """1, 2, 3 and 5 ranks, of sockets and cards, and other cuts: the same files."""
     rng = np.random.default_rng(10)
     scores, _, _, letters = scoring_of("affine", rng)
     a, b = lists(rng, 300, 400, letters)
     seen = set()
-    for ranks, units in ((1, 1), (1, 40), (2, 24), (3, 24), (5, 30)):
+    mixes = [(n, ["-s", "run.device=cpu"]) for n in (1, 1, 2, 3, 5)] + list(suite.cards())
+    for (ranks, args), units in zip(mixes, (1, 40, 24, 24, 30, 40, 24, 1)):
         values = results(deck(a, b, scores, letters, 30, alignment=suite.path("same.sam")), ranks,
-                         ("-s", f"run.units={units}"))["values"]
+                         (*args, "-s", f"run.units={units}"))["values"]
         with open(suite.path("same.sam"), "rb") as file:
             seen.add((values.tobytes(), file.read()))
     check(len(seen) == 1, f"{len(seen)} different files")
@@ -271,6 +272,10 @@ if __name__ == "__main__":
     suite = harness.Suite(__doc__, jobs=2)
     for n, scoring in enumerate(SCORINGS):
         suite.case(f"{scoring}", drops_case, scoring, 1 + n % 3)
+    for n_ranks, mix in suite.cards():
+        suite.case(f"affine, {mix[1]}", drops_case, "affine", n_ranks, mix)
+        suite.case(f"matrix, {mix[1]}", drops_case, "matrix", n_ranks, mix)
+        suite.case(f"outputs, {mix[1]}", outputs_case, n_ranks, mix)
     suite.case("parasail", parasail_case)
     for n_ranks in (1, 2, 3):
         suite.case(f"outputs, {n_ranks} ranks", outputs_case, n_ranks)

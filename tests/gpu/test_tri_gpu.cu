@@ -6,15 +6,16 @@
  *   test_tri_gpu graph [--small | --tiny]  row reductions, and phases that join points
  *   test_tri_gpu letters                   distances and scores of sequences
  *   test_tri_gpu paired                    the same, record by record
+ *   test_tri_gpu extension                 extensions with x-drop, beside the socket, too
  *   test_tri_gpu sqrt                      the fast square root on all floats
  * --small, --tiny: fewer sizes and dimensions, for sanitizers. --no-cdp: without the map cdp, whose
  * launches from the card the race checker does not follow.
  * Exit status 77: no card. Bitwise equality, except gravity and products by cuBLAS (tolerances). */
 #include "gpu.cuh"
+#include "test_tri_gpu_extension.cuh"
 #include "test_tri_gpu_frames.cuh"
 #include "test_tri_gpu_graph.cuh"
 #include "test_tri_gpu_halves.cuh"
-#include "test_tri_gpu_letters.cuh"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -387,6 +388,8 @@ static tsl_err test(const char *what) {
     TSL_TRY(test_letters());
   else if (strcmp(what, "paired") == 0)
     TSL_TRY(test_paired());
+  else if (strcmp(what, "extension") == 0)
+    TSL_TRY(test_extension());
   else if (strcmp(what, "frames") == 0)
     TSL_TRY(test_frames());
   else if (strcmp(what, "graph") == 0)
@@ -396,8 +399,8 @@ static tsl_err test(const char *what) {
     if (effort != TINY) TSL_TRY(test_batches());
   } else
     TSL_FAIL(TSL_ERR_USAGE,
-             "usage: test_tri_gpu ref|wide|maps|halves|graph|frames|letters|paired|sqrt "
-             "[--small | --tiny] [--no-cdp]");
+             "usage: test_tri_gpu ref|wide|maps|halves|graph|frames|letters|paired|extension|"
+             "sqrt [--small | --tiny] [--no-cdp]");
 done:
   return err;
 }

@@ -97,8 +97,14 @@ template <class R> struct letters_data {
   }
 };
 
+/* EXTENSION, test_tri_gpu_extension.cuh: the score; at: the best cell. */
+template <class R>
+static int extension_of(const letters_data<R> &d, int64_t row, int64_t column, int64_t at[2]);
+
 /* Gotoh 1982 by its definition, a column at a time. */
 template <class R> static int score_of(const letters_data<R> &d, int64_t i, int64_t j) {
+  int64_t at[2];
+  if (d.p.function == TRI_EXTENSION) return extension_of(d, i, j, at);
   const bool local = d.p.function == TRI_LOCAL;
   const uint8_t *const a = d.codes.data() + d.starts[(size_t)i], *b = d.codes.data();
   const int64_t n = d.starts[(size_t)i + 1] - d.starts[(size_t)i], low = INT32_MIN / 2;
@@ -160,10 +166,11 @@ static void check_alignments(const tri_case *c, const letters_data<R> &data, con
   for (int64_t i = lo; i < hi && part.list[field].n == hi - lo;
        operations += spans[i - lo][4], i++) {
     const int64_t *const span = spans[i - lo], place = data.p.first + i;
-    const int64_t n = data.starts[(size_t)place + 1] - data.starts[(size_t)place];
-    const int64_t m = data.starts[(size_t)i + 1] - data.starts[(size_t)i];
+    int64_t end[2] = {data.starts[(size_t)place + 1] - data.starts[(size_t)place],
+                      data.starts[(size_t)i + 1] - data.starts[(size_t)i]};
+    if (data.p.function == TRI_EXTENSION) (void)extension_of(data, place, i, end);
     const int want = edit ? -data.distance(place, i) : score_of(data, place, i);
-    const bool whole = span[0] == 0 && span[2] == 0 && span[1] == n && span[3] == m;
+    const bool whole = span[0] == 0 && span[2] == 0 && span[1] == end[0] && span[3] == end[1];
     const int got = local || whole ? worth_of(data, place, i, span, operations) : INT32_MIN;
     n_checks++;
     if (got != want) report(c, 0, "alignments", i, got, want);

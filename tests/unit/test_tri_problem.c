@@ -602,30 +602,6 @@ static void summary_of_forces(void **state) {
   release(&m);
 }
 
-/** Extensions are of sockets: a card among the devices is refused. */
-static void extensions_on_cards(void **state) {
-  const tsl_device devices[2] = {{.kind = TSL_CPU}, {.kind = TSL_GPU}};
-  char text[1024];
-  tsl_deck *deck = NULL;
-  tsl_problem problem;
-  (void)state;
-  with_file(">a\nACGT\n>b\nACT\n",
-            "family: tri\ntri:\n  function: extension\n  output: condensed\n  input: {file: %s}\n",
-            text);
-  const size_t n = strlen(text);
-  for (int cards = 0; cards < 2; cards++) {
-    problem = (tsl_problem){.devices = devices, .n_devices = 1 + cards};
-    assert_int_equal(tsl_deck_parse(text, n, "t.yaml", NULL, 0, &deck), TSL_OK);
-    const tsl_err err = tsl_family_tri.create(deck, &problem);
-    assert_int_equal(err, cards ? TSL_ERR_INPUT : TSL_OK);
-    if (cards && strstr(tsl_err_message(), "rank 1 has a card; use run.device: cpu") == NULL)
-      fail_msg("%s", tsl_err_message());
-    tsl_family_tri.destroy(&problem);
-    tsl_problem_clear(&problem);
-    tsl_deck_destroy(&deck);
-  }
-}
-
 /** The resolved deck describes the same problem. */
 static void resolved_again(void **state) {
   made m;
@@ -656,8 +632,7 @@ int main(void) {
       cmocka_unit_test(part_that_is_kept),     cmocka_unit_test(sample_is_smaller),
       cmocka_unit_test(regions_cover_once),    cmocka_unit_test(regions_of_edges_empty),
       cmocka_unit_test(regions_of_two_sets),   cmocka_unit_test(rdf_of_volumes),
-      cmocka_unit_test(summary_of_forces),     cmocka_unit_test(resolved_again),
-      cmocka_unit_test(extensions_on_cards)};
+      cmocka_unit_test(summary_of_forces),     cmocka_unit_test(resolved_again)};
   if (fd < 0 || close(fd) != 0) return 1;
   const int failed = cmocka_run_group_tests_name("unit.tri.problem", tests, NULL, NULL);
   (void)unlink(path);

@@ -7,37 +7,20 @@
 
 #include <string.h>
 
-enum { ARRAYS = 7 /* of cells */ };
-enum { NONE = 1 << 30 /* before all rows, negative, or behind them */ };
-
-/** Where an extension is: what antidiagonal k follows from, but the cells. */
-typedef struct extension_state {
-  int64_t k;
-  int64_t lo[2], hi[2]; /**< rows that were not dropped, of antidiagonals k - 1 and k - 2 */
-  int64_t least, most;  /**< rows of which k reads cells */
-  int32_t top;          /**< the best value so far, in the first such row */
-  int64_t at[2];
-} extension_state;
-
 /** A strip, and where the cells before it are kept. */
 typedef struct extension_strip {
-  extension_state state;
+  tri_extension_state state;
   int64_t cells; /**< place in tri_extender.cells */
 } extension_strip;
-
-/** Rows of an antidiagonal that are computed; where its directions are within its strip. */
-typedef struct extension_line {
-  int64_t lo, place;
-} extension_line;
 
 struct tri_extender {
   const tri_cpu_letters *l;
   tri_extension x;
   int32_t *rows; /**< memory of the cells of x */
-  extension_state s;
+  tri_extension_state s;
   /* traced: */
   uint8_t *directions; /**< [directions_n] of the strip at work */
-  extension_line *lines;
+  tri_extension_line *lines;
   extension_strip *strips; /**< [strips_n] */
   int32_t *cells;          /**< [cells_n] of antidiagonals before strips */
   int64_t directions_n, lines_n, strips_n, strips_room, cells_n, cells_room;
@@ -48,7 +31,7 @@ struct tri_extender {
 tsl_err tri_extender_create(const tri_cpu_letters *l, tri_extender **out) {
   tsl_err err = TSL_OK;
   tri_extender *t = NULL;
-  const int64_t width = l->p->longest + 3, codes = l->p->codes;
+  const int64_t width = l->p->longest + TRI_EXTENSION_BESIDE, codes = l->p->codes;
   TSL_TRY(tsl_alloc(1, sizeof *t, "extension", (void **)&t));
   *out = t;
   t->l = l;
@@ -57,13 +40,14 @@ tsl_err tri_extender_create(const tri_cpu_letters *l, tri_extender **out) {
   TSL_TRY(tsl_alloc(width, 1, "letters", (void **)&x->a));
   TSL_TRY(tsl_alloc(width, 1, "letters", (void **)&x->b));
   TSL_TRY(tsl_alloc(codes * TRI_LETTER_CODES, sizeof *x->scores, "scores", (void **)&x->scores));
-  TSL_TRY(tsl_alloc(ARRAYS * width, sizeof *t->rows, "antidiagonals", (void **)&t->rows));
+  TSL_TRY(tsl_alloc(tri_extension_cells(l->p->longest), sizeof *t->rows, "antidiagonals",
+                    (void **)&t->rows));
   for (int64_t a = 0; a < codes; a++)
     for (int64_t b = 0; b < codes; b++)
       x->scores[a * TRI_LETTER_CODES + b] = l->scores[a * codes + b];
-  int32_t **const arrays[ARRAYS] = {&x->h[0], &x->h[1], &x->h[2], &x->e[0],
-                                    &x->e[1], &x->f[0], &x->f[1]};
-  for (int k = 0; k < ARRAYS; k++) *arrays[k] = t->rows + k * width + 1;
+  int32_t **const arrays[TRI_EXTENSION_ARRAYS] = {&x->h[0], &x->h[1], &x->h[2], &x->e[0],
+                                                  &x->e[1], &x->f[0], &x->f[1]};
+  for (int k = 0; k < TRI_EXTENSION_ARRAYS; k++) *arrays[k] = t->rows + k * width + 1;
 done:
   return err;
 }
@@ -90,46 +74,38 @@ static void begin(tri_extender *t, int64_t row, int64_t column) {
   for (int64_t i = -1; i <= 1; i++)
     x->h[0][i] = x->h[1][i] = x->e[0][i] = x->f[0][i] = TRI_EXTENSION_MINUS;
   x->h[0][0] = 0;
-  t->s = (extension_state){.k = 1, .lo = {0, NONE}, .hi = {0, -NONE}, .least = -1, .most = 1};
+  t->s = tri_extension_begin();
 }
 
-/** Rows [lo, hi] of antidiagonal k that cells which were not dropped lead to. @return any? */
-static bool find_rows(const tri_extender *t, int64_t *lo, int64_t *hi) {
-  const extension_state *s = &t->s;
-  *lo = tsl_max(tsl_min(s->lo[0], s->lo[1] + 1), tsl_max(s->k - t->x.m, 0));
-  *hi = tsl_min(tsl_max(s->hi[0], s->hi[1]) + 1, tsl_min(s->k, t->x.n));
-  return *lo <= *hi;
-}
-
-/** Its largest value: is it the best, or the same in a smaller row? */
-static void look(tri_extender *t, int64_t lo, int32_t most) {
-  extension_state *const s = &t->s;
-  int64_t i = lo;
-  if (most < s->top) return;
-  while (t->x.h[0][i] != most) i++;
-  if (most > s->top || i < s->at[0]) s->at[0] = i, s->at[1] = s->k - i;
-  s->top = most;
+/** Its largest value. */
+static void look(tri_extender *t, int32_t lo, int32_t most) {
+  if (most < t->s.top) return;
+  while (t->x.h[0][lo] != most) lo++;
+  tri_extension_look(&t->s, most, lo);
 }
 
 /** Compute rows [lo, hi] of antidiagonal k, and go on to the next. */
-static void step(tri_extender *t, int64_t lo, int64_t hi, uint8_t *directions) {
+static void step(tri_extender *t, int32_t lo, int32_t hi, uint8_t *directions) {
   tri_extension *const x = &t->x;
-  extension_state *const s = &t->s;
+  tri_extension_state *const s = &t->s;
+  int32_t first = lo, last = hi;
   int32_t *const h = x->h[2], *const e = x->e[1], *const f = x->f[1];
   x->h[2] = x->h[1], x->h[1] = x->h[0], x->h[0] = h;
   x->e[1] = x->e[0], x->e[0] = e;
   x->f[1] = x->f[0], x->f[0] = f;
   look(t, lo, t->l->kernels->extension(x, s->k, lo, hi, s->top - t->l->p->x_drop, directions));
-  s->least = lo - 1, s->most = hi + 1;
-  s->lo[1] = s->lo[0], s->hi[1] = s->hi[0];
-  while (lo <= hi && h[lo] == TRI_EXTENSION_MINUS) lo++;
-  while (lo <= hi && h[hi] == TRI_EXTENSION_MINUS) hi--;
-  s->lo[0] = lo <= hi ? lo : NONE, s->hi[0] = lo <= hi ? hi : -NONE;
-  s->k++;
+  while (first <= last && h[first] == TRI_EXTENSION_MINUS) first++;
+  while (first <= last && h[last] == TRI_EXTENSION_MINUS) last--;
+  tri_extension_next(s, lo, hi, first, last);
+}
+
+/** Rows of the next antidiagonal. @return any? */
+static bool find_rows(const tri_extender *t, int32_t *lo, int32_t *hi) {
+  return tri_extension_rows(&t->s, (int32_t)t->x.n, (int32_t)t->x.m, lo, hi);
 }
 
 int64_t tri_extend(tri_extender *t, int64_t row, int64_t column) {
-  int64_t lo, hi;
+  int32_t lo, hi;
   begin(t, row, column);
   while (find_rows(t, &lo, &hi)) step(t, lo, hi, NULL);
   return t->s.top;
@@ -146,7 +122,7 @@ static void kept_arrays(const tri_extension *x, int32_t *arrays[KEPT]) {
 
 static tsl_err begin_strip(tri_extender *t) {
   tsl_err err = TSL_OK;
-  const extension_state *s = &t->s;
+  const tri_extension_state *s = &t->s;
   const int64_t n = s->most - s->least + 1;
   int32_t *arrays[KEPT];
   kept_arrays(&t->x, arrays);
@@ -165,7 +141,7 @@ done:
 static void run_strip(tri_extender *t, int64_t end) {
   const extension_strip *strip = &t->strips[t->strips_n - 1];
   const int64_t least = strip->state.least, n = strip->state.most - least + 1;
-  int64_t lo, hi;
+  int32_t lo, hi;
   int32_t *arrays[KEPT];
   kept_arrays(&t->x, arrays);
   for (int k = 0; k < KEPT; k++)
@@ -178,9 +154,9 @@ static void run_strip(tri_extender *t, int64_t end) {
 tsl_err tri_extend_traced(tri_extender *t, int64_t row, int64_t column, int64_t *value,
                           int64_t at[2]) {
   tsl_err err = TSL_OK;
-  int64_t lo, hi;
+  int32_t lo, hi;
   begin(t, row, column);
-  const int64_t room = tri_extension_strip(t->x.n, t->x.m);
+  const int64_t room = tri_extension_strip(t->x.n, t->x.m, TRI_TRACEBACK_BYTES);
   TSL_TRY(tri_traceback_renew(room, 1, &t->directions_n, (void **)&t->directions));
   TSL_TRY(
       tri_traceback_renew(t->x.n + t->x.m + 1, sizeof *t->lines, &t->lines_n, (void **)&t->lines));
@@ -190,7 +166,7 @@ tsl_err tri_extend_traced(tri_extender *t, int64_t row, int64_t column, int64_t 
       TSL_TRY(begin_strip(t));
       place = 0;
     }
-    t->lines[t->s.k] = (extension_line){lo, place};
+    t->lines[t->s.k] = (tri_extension_line){lo, place};
     next = place + hi - lo + 1;
     step(t, lo, hi, t->directions + place);
   }
@@ -201,7 +177,7 @@ done:
 }
 
 uint8_t tri_extension_direction(tri_extender *t, int64_t i, int64_t j) {
-  const extension_line *line = &t->lines[i + j];
+  const tri_extension_line *line = &t->lines[i + j];
   if (i + j < t->strips[t->strips_n - 1].state.k) {
     while (i + j < t->strips[t->strips_n - 1].state.k) t->strips_n--;
     run_strip(t, t->strips[t->strips_n].state.k);

@@ -1,14 +1,11 @@
 /**
  * @file tri_cpu_extension.h
- * Extensions of pairs of sequences on a socket (EXTENSION, fam/tri/tri_letters.h): a pair at a
- * time, antidiagonal by antidiagonal, whose cells are the lanes. Of each antidiagonal the rows from
- * the first to the last one are computed that a cell which was not dropped leads to.
+ * Extensions of pairs of sequences on a socket (EXTENSION, fam/tri/tri_extension.h): a pair at a
+ * time, antidiagonal by antidiagonal, whose cells are the lanes.
  */
 #pragma once
 
 #include "tri_cpu_traceback.h"
-
-enum { TRI_EXTENSION_MINUS = INT32_MIN / 2 - (1 << 28) /**< infinity, less than all values */ };
 
 /** A pair at work. Cells of antidiagonal k are kept by their rows, [-1 .. n + 1]; those beside the
  *  rows that are computed are TRI_EXTENSION_MINUS. */

@@ -4,17 +4,14 @@
  */
 #pragma once
 
+#include "tri_extension.h"
 #include "tri_traceback.h"
 
-/** What holds for a cell, bits of its directions and planes of such bits: it is attained by a pair,
- *  by a gap to the left (by neither: by one upwards), and whether gaps that end in it were just
- *  opened. A LOCAL alignment ends where its value is 0, which the traceback counts. */
+/** Planes of directions, after the bits of tri_extension.h. A LOCAL alignment ends where its value
+ *  is 0, which the traceback counts. */
 enum {
-  TRI_PLANE_PAIR,
-  TRI_PLANE_LEFT,
-  TRI_PLANE_LEFT_OPENED,
-  TRI_PLANE_UP_OPENED,
-  TRI_PLANE_TOP, /**< side by side, LOCAL: larger than all before it in its row */
+  TRI_PLANE_TOP = TRI_PLANE_UP_OPENED + 1, /**< side by side, LOCAL: larger than all before it in
+                                                its row */
   TRI_N_PLANES
 };
 

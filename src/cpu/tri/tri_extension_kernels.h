@@ -17,23 +17,15 @@ VECTOR_INLINE int32_t extension_cells(const tri_extension *x, int64_t k, int64_t
   int32_t most = minus;
   _Pragma("omp simd reduction(max : most)") for (int64_t c = 0; c <= hi - lo; c++) {
     const int32_t pair = corner[c] + scores[a[c] * TRI_LETTER_CODES + b[c]];
-    const int32_t e_opened = left[c] - gap, e_longer = along[c] - extend;
-    const int32_t f_opened = up[c] - gap, f_longer = down[c] - extend;
-    const int32_t e_here = e_opened > e_longer ? e_opened : e_longer;
-    const int32_t f_here = f_opened > f_longer ? f_opened : f_longer;
-    const int32_t gaps = e_here > f_here ? e_here : f_here, here = pair > gaps ? pair : gaps;
-    const bool kept = here >= cut;
-    if (traced) {
-      int32_t direction = here == pair ? 1 << TRI_PLANE_PAIR : 0;
-      direction |= here == e_here ? 1 << TRI_PLANE_LEFT : 0;
-      direction |= e_opened >= e_longer ? 1 << TRI_PLANE_LEFT_OPENED : 0;
-      direction |= f_opened >= f_longer ? 1 << TRI_PLANE_UP_OPENED : 0;
-      directions[c] = (uint8_t)direction;
-    }
-    h[c] = kept ? here : minus;
-    e[c] = kept ? e_here : minus;
-    f[c] = kept ? f_here : minus;
-    most = most > here ? most : here;
+    int32_t direction;
+    const tri_extension_cell cell =
+        tri_extension_cell_of(pair, left[c], along[c], up[c], down[c], gap, extend, &direction);
+    const bool kept = cell.h >= cut;
+    if (traced) directions[c] = (uint8_t)direction;
+    h[c] = kept ? cell.h : minus;
+    e[c] = kept ? cell.e : minus;
+    f[c] = kept ? cell.f : minus;
+    most = most > cell.h ? most : cell.h;
   }
   return most;
 }

@@ -70,7 +70,8 @@ static void find_largest(const tsl_problem *problem, int64_t most[2], int64_t pa
   }
   if (own->streamed != NULL) return;
   most[0] = largest_table(p, &s, extension ? tri_extension_bytes : tri_traceback_bytes, pairs[0]);
-  most[1] = largest_table(p, &s, tri_traceback_card_bytes, pairs[1]);
+  most[1] = largest_table(p, &s, extension ? tri_extension_card_bytes : tri_traceback_card_bytes,
+                          pairs[1]);
 }
 
 static tsl_err check_memory(const tsl_deck *deck, const tsl_problem *problem) {

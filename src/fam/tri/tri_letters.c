@@ -91,7 +91,8 @@ static tsl_err check_longest(const tsl_deck *deck, const tri_params *p) {
   const int64_t most = INT64_C(1) << (single ? 24 : 30);
   int64_t a_letter = 1, bound = 0;
   if (tri_is_scored(p))
-    a_letter = tsl_max(tsl_max(p->most, -(int64_t)p->least), (int64_t)p->open + p->extend);
+    a_letter = tsl_max(tsl_max(p->most, -(int64_t)p->least),
+                       tsl_max((int64_t)p->open + p->extend, a_letter));
   if (!tsl_mul_i64(2 * p->longest, a_letter, &bound) || bound > most)
     TSL_DECK_FAIL(deck, "tri.input.file",
                   "a sequence has %lld letters: values may exceed %lld, the largest that %s",
@@ -207,19 +208,6 @@ done:
   return err;
 }
 
-/** Extensions are computed on sockets. */
-static tsl_err check_devices(const tsl_deck *deck, const tsl_problem *problem) {
-  tsl_err err = TSL_OK;
-  for (int r = 0; r < problem->n_devices; r++)
-    if (tri_params_of(problem)->function == TRI_EXTENSION && problem->devices[r].kind == TSL_GPU)
-      TSL_DECK_FAIL(deck, "tri.function",
-                    "extension is computed on sockets only, and rank %d has a card; use "
-                    "run.device: cpu",
-                    r);
-done:
-  return err;
-}
-
 bool tri_on_sockets(const tsl_problem *problem) {
   for (int r = 0; r < problem->n_devices; r++)
     if (problem->devices[r].kind == TSL_GPU) return false;
@@ -269,7 +257,6 @@ tsl_err tri_letters_add(const tsl_deck *deck, const tri_deck *s, tri_points *poi
   TSL_TRY(add_scores(deck, s, &points->letters, problem));
   TSL_TRY(tri_streamed_add(problem));
   if (!tri_of_letters(p)) goto done;
-  TSL_TRY(check_devices(deck, problem));
   TSL_TRY(check_longest(deck, p));
   if (p->streamed) goto done;
   const tri_sequences sequences = tri_sequences_of(problem);

@@ -36,7 +36,8 @@ static tsl_err begin(looking *l, const int64_t *of) {
 static void keep_largest(const looking *l, int64_t row, int64_t n, int64_t m) {
   const bool extension = l->rules.function == TRI_EXTENSION;
   const int64_t bytes[2] = {extension ? tri_extension_bytes(n, m) : tri_traceback_bytes(n, m),
-                            tri_traceback_card_bytes(n, m)};
+                            extension ? tri_extension_card_bytes(n, m)
+                                      : tri_traceback_card_bytes(n, m)};
   for (int k = 0; k < 2; k++)
     if (bytes[k] > l->out->most[k]) l->out->most[k] = bytes[k], l->out->pair[k] = row;
 }

@@ -14,7 +14,7 @@
  * row behind the lane before.
  *
  * Of EXTENSION the strips are of antidiagonals (i + j), a byte for each cell that is computed, on
- * sockets alone.
+ * sockets and cards.
  *
  * Of equally good alignments the one of family dp is taken: from the end pair, left, up, a gap
  * opened rather than extended; LOCAL ends in the best cell of the smallest row, then column.
@@ -22,6 +22,7 @@
 #pragma once
 
 #include "tri.h"
+#include "tri_extension.h"
 
 #include <math.h>
 
@@ -30,6 +31,7 @@ TSL_C_BEGIN
 enum {
   TRI_SPAN = 5,
   TRI_TRACEBACK_BYTES = 4 << 20,     /**< of a strip, where lengths are ordinary */
+  TRI_EXTENSION_BYTES = 256 << 10,   /**< the same of EXTENSION on a card */
   TRI_TRACEBACK_CELL = 5 * 8,        /**< of a cell of pairs side by side */
   TRI_TRACEBACK_TOGETHER = 160 << 20 /**< most of them */
 };
@@ -71,18 +73,38 @@ static inline int64_t tri_traceback_bytes(int64_t n, int64_t m) {
   return together + (rows + 8 * (strips + 4)) * (m + 1);
 }
 
-/** EXTENSION: bytes of the directions of a strip, an antidiagonal or more; the cells that are kept
- *  before strips take no more. */
-static inline int64_t tri_extension_strip(int64_t n, int64_t m) {
+/** EXTENSION: bytes of the directions of a strip, an antidiagonal or more, where lengths are
+ *  ordinary so many; the cells that are kept before strips take no more. */
+TSL_FN int64_t tri_extension_strip(int64_t n, int64_t m, int64_t ordinary) {
   const int64_t width = (n < m ? n : m) + 1;
   const int64_t strip = 8 * width * (int64_t)ceil(sqrt((double)(n + m + 1)));
-  return strip > TRI_TRACEBACK_BYTES ? strip : (int64_t)TRI_TRACEBACK_BYTES;
+  return strip > ordinary ? strip : ordinary;
 }
 
 /** Bytes that a thread needs for one pair: strips, and for each letter the lines of strips, seven
  *  cells and the letter itself. */
 static inline int64_t tri_extension_bytes(int64_t n, int64_t m) {
-  return 2 * tri_extension_strip(n, m) + (16 + 7 * 4 + 2) * (n + m + 1);
+  return 2 * tri_extension_strip(n, m, TRI_TRACEBACK_BYTES) + (16 + 7 * 4 + 2) * (n + m + 1);
+}
+
+/** What a warp keeps of a pair, and where, in bytes: the directions of a strip from 0 on; the lines
+ *  of all antidiagonals; before each strip its state and four arrays of `width` cells; the cells at
+ *  work. */
+typedef struct tri_extension_room {
+  int64_t strip, width;
+  int64_t lines, states, kept, cells, end;
+} tri_extension_room;
+
+TSL_FN tri_extension_room tri_extension_room_of(int64_t n, int64_t m) {
+  tri_extension_room r = {
+      tri_extension_strip(n, m, TRI_EXTENSION_BYTES), (n < m ? n : m) + 3, 0, 0, 0, 0, 0};
+  const int64_t most = r.width - 2, strips = most * (n + m + 1) / (r.strip - most) + 2;
+  r.lines = r.strip;
+  r.states = r.lines + (n + m + 1) * (int64_t)sizeof(tri_extension_line);
+  r.kept = r.states + strips * (int64_t)sizeof(tri_extension_state);
+  r.cells = r.kept + strips * 4 * r.width * (int64_t)sizeof(int32_t);
+  r.end = (r.cells + tri_extension_cells(n) * (int64_t)sizeof(int32_t) + 7) / 8 * 8;
+  return r;
 }
 
 /** The table of a warp: strips of 32 x `each` columns, whose directions are `words` words of a lane
@@ -111,6 +133,9 @@ TSL_FN int64_t tri_warp_directions(int64_t n, int64_t m) {
 /** Bytes that a card needs for one pair: directions, a strip's last column, operations twice. */
 static inline int64_t tri_traceback_card_bytes(int64_t n, int64_t m) {
   return tri_warp_directions(n, m) + 8 * n + 8 * (n + m);
+}
+static inline int64_t tri_extension_card_bytes(int64_t n, int64_t m) {
+  return tri_extension_room_of(n, m).end + 8 * n + 8 * (n + m);
 }
 
 /** Pairs that rows [lo, hi) keep, as their part has them once it is computed. */

@@ -2,7 +2,6 @@
 #include "tri_align.cuh"
 
 #include <algorithm>
-#include <vector>
 
 enum { LONG_MEGABYTES = 1024 /* of what waits between tiles of texts that are not short */ };
 
@@ -64,27 +63,12 @@ done:
   return err;
 }
 
-/* The strip's rows by length, the longest first, so that none is begun late. */
-static tsl_err order_rows(tri_gpu *w, int a, int b) {
-  tsl_err err = TSL_OK;
-  const tri_sequences s = tri_sequences_of(w->problem);
-  const int64_t bytes = (b - a) * (int64_t)sizeof(int);
-  std::vector<int> rows((size_t)(b - a));
-  for (int k = a; k < b; k++) rows[(size_t)(k - a)] = k;
-  std::stable_sort(rows.begin(), rows.end(), [&s](int x, int y) {
-    return tri_sequence_length(&s, x) > tri_sequence_length(&s, y);
-  });
-  TSL_TRY(tsl_gpu_upload(w, &w->letters->rows, rows.data(), bytes, "order of rows"));
-done:
-  return err;
-}
-
 template <class R> tsl_err tri_align_rows(tri_gpu *w, const tri_letters_strip_of<R> *strip) {
   tsl_err err = TSL_OK;
   const int longest = (int)longest_padded(w);
   const tri_align_range few = {1, std::min(longest, (int)TRI_ALIGN_SHORT)},
                         many = {TRI_ALIGN_SHORT + 1, longest};
-  TSL_TRY(order_rows(w, strip->a, strip->b));
+  TSL_TRY(tri_letters_order_rows(w, strip->a, strip->b));
   TSL_TRY(launch_range(w, strip, few, w->letters->resident));
   if (longest > TRI_ALIGN_SHORT) TSL_TRY(launch_range(w, strip, many, w->letters->resident_long));
 done:

@@ -1,6 +1,7 @@
 /* Sequences on a card: upload, the order of columns, and which kernels a strip takes. */
 #include "tri_letters.cuh"
 
+#include "tri_extension.h"
 #include "tri_host_threads.cuh"
 
 #include <algorithm>
@@ -60,12 +61,33 @@ tri_letters_args tri_letters_args_of(const tri_gpu *w) {
   args.first = (const int64_t *)l->first.data;
   args.texts = (const uint32_t *)l->texts.data;
   args.below = (uint32_t *)l->below.data;
-  args.below_ld = (w->p.longest + 31) / 32 * 2;
+  args.below_ld = w->p.function == TRI_EXTENSION ? tri_extension_cells(w->p.longest)
+                                                 : (w->p.longest + 31) / 32 * 2;
   args.n_codes = w->p.codes;
   args.scores = (const int *)l->scores.data;
   args.rows = (const int *)l->rows.data;
   args.p = w->p;
   return args;
+}
+
+int tri_letters_at_once(const tri_gpu *w, int64_t bytes, int blocks) {
+  const int64_t most = 1 << 30, limit = w->memory.limit / 16;
+  const int64_t room = limit > 0 ? std::min(limit, most) : most;
+  const int64_t all = (int64_t)w->processors * std::max(blocks, 1);
+  return (int)std::max<int64_t>(1, std::min(all, room / bytes));
+}
+
+tsl_err tri_letters_order_rows(tri_gpu *w, int a, int b) {
+  tsl_err err = TSL_OK;
+  const tri_sequences s = tri_sequences_of(w->problem);
+  const int64_t bytes = (b - a) * (int64_t)sizeof(int);
+  std::vector<int> rows((size_t)(b - a));
+  for (int k = a; k < b; k++) rows[(size_t)(k - a)] = k;
+  std::stable_sort(rows.begin(), rows.end(),
+                   [&s](int x, int y) { return length_of(s, x) > length_of(s, y); });
+  TSL_TRY(tsl_gpu_upload(w, &w->letters->rows, rows.data(), bytes, "order of rows"));
+done:
+  return err;
 }
 
 /* Blocks that the card holds at once of the kernel for long patterns, and their memory. */
@@ -145,6 +167,7 @@ tsl_err tri_letters_open(tri_gpu *w) {
   else
     TSL_TRY(tri_letters_upload(w, &s, w->p.n_pad, w->letters->sets));
   if (w->p.output == TRI_PAIRED) return tri_paired_open(w);
+  if (w->p.function == TRI_EXTENSION) return tri_extension_open(w);
   TSL_TRY(upload_columns(w));
   TSL_TRY(tri_is_scored(&w->p) ? tri_align_open(w) : prepare_many(w));
 done:
@@ -182,6 +205,7 @@ tsl_err tri_letters_rows(tri_gpu *w, int64_t a, int64_t b, int64_t c0, int64_t c
   strip.g0 = (int)(c0 / window * (window / TRI_LETTERS_GROUP));
   strip.g1 = (int)std::min(l->groups, tsl_ceil_div(c1, window) * (window / TRI_LETTERS_GROUP));
   strip.out = out;
+  if (w->p.function == TRI_EXTENSION) return tri_extension_rows_run(w, &strip);
   if (tri_is_scored(&w->p)) return tri_align_rows(w, &strip);
   const size_t word = sizeof(uint32_t) * (size_t)w->p.codes;
   const dim3 grid((unsigned)tsl_ceil_div(strip.g1 - strip.g0, warps), (unsigned)(b - a));

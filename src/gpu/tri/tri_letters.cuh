@@ -59,7 +59,7 @@ typedef struct tri_letters_args {
   const int64_t *first;
   const uint32_t *texts;
   uint32_t *below;
-  int64_t below_ld; /**< EDIT: words of a thread's */
+  int64_t below_ld; /**< EDIT: words of a thread's; EXTENSION: of a warp's */
   int n_codes;
   const int *scores; /**< TRI_SCORES */
   const int *rows;   /**< alignments: places of the strip's rows, the longest first */
@@ -256,9 +256,23 @@ static __global__ void __launch_bounds__(TRI_LETTERS_THREADS)
 /** What kernels see of the worker's. */
 tri_letters_args tri_letters_args_of(const tri_gpu *w);
 
+/** Blocks at once of a kernel of which so many are resident on a processor, when each needs so many
+ *  bytes for what waits: a sixteenth of the worker's memory at most. */
+int tri_letters_at_once(const tri_gpu *w, int64_t bytes, int blocks);
+
+/** Rows [a, b), places, into l->rows by their lengths, the longest first, so that none is begun
+ *  late. */
+tsl_err tri_letters_order_rows(tri_gpu *w, int a, int b);
+
 /** Alignments, tri_align.cu: memory for what waits between tiles; values of a strip. */
 tsl_err tri_align_open(tri_gpu *w);
 template <class R> tsl_err tri_align_rows(tri_gpu *w, const tri_letters_strip_of<R> *strip);
+
+/** EXTENSION, tri_extension.cu: memory for antidiagonals; values of a strip; of a list's pairs. */
+struct tri_paired_list;
+tsl_err tri_extension_open(tri_gpu *w);
+template <class R> tsl_err tri_extension_rows_run(tri_gpu *w, const tri_letters_strip_of<R> *strip);
+tsl_err tri_extension_list(tri_gpu *w, const struct tri_paired_list *list, unsigned *counter);
 
 /** PAIRED, tri_paired.cu: memory for what waits between words or tiles; of sequences or points,
  *  values of rows [a, b) into slab (host). */

@@ -10,8 +10,6 @@ enum { POINTS = 128 /* rows of a tile */ };
 
 /* ---- sequences */
 
-static const int64_t WAITING_BYTES = 1 << 30; /* at most, of what waits between parts of tables */
-
 typedef void (*align_kernel)(tri_letters_args, tri_paired_list, unsigned *);
 
 static align_kernel couples_kernel_of(const tri_params *p) {
@@ -25,15 +23,6 @@ static align_kernel warps_kernel_of(const tri_params *p) {
 /* Letters of the longest text of a couple. */
 static int64_t most_of_couples(const tri_gpu *w) {
   return std::max<int64_t>(1, std::min<int64_t>(w->p.longest, TRI_ALIGN_SHORT));
-}
-
-/* Blocks at once of a kernel of which so many are resident on a processor, when each needs so many
- * bytes for what waits: a sixteenth of the worker's memory at most. */
-static int at_once(const tri_gpu *w, int64_t bytes, int blocks) {
-  const int64_t limit = w->memory.limit / 16;
-  const int64_t room = limit > 0 ? std::min(limit, WAITING_BYTES) : WAITING_BYTES;
-  const int64_t all = (int64_t)w->processors * std::max(blocks, 1);
-  return (int)std::max<int64_t>(1, std::min(all, room / bytes));
 }
 
 /* Couples and warps at once, and memory for what waits. */
@@ -50,10 +39,10 @@ static tsl_err open_scores(tri_gpu *w) {
                                     cudaSharedmemCarveoutMaxShared));
   TSL_CUDA_TRY(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, couples_kernel_of(&w->p), 32,
                                                              (size_t)shared));
-  l->resident = at_once(w, couples, blocks);
+  l->resident = tri_letters_at_once(w, couples, blocks);
   TSL_CUDA_TRY(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, warps_kernel_of(&w->p),
                                                              TRI_LETTERS_THREADS, 0));
-  l->resident_long = at_once(w, warps, blocks);
+  l->resident_long = tri_letters_at_once(w, warps, blocks);
   TSL_TRY(tsl_gpu_reserve(&w->memory, &l->below,
                           std::max(l->resident * couples, l->resident_long * warps),
                           "gaps between tiles of patterns"));
@@ -111,11 +100,12 @@ tsl_err tri_paired_open(tri_gpu *w) {
   int blocks = 0, bits = 0;
   edit_kernel kernel = NULL;
   TSL_TRY(tsl_gpu_reserve(&w->memory, &l->counter, sizeof(tri_order), "order of pairs"));
+  if (w->p.function == TRI_EXTENSION) return tri_extension_open(w);
   if (tri_is_scored(&w->p)) return open_scores(w);
   kernel = edit_kernel_of(&w->p, &bits);
   TSL_CUDA_TRY(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, TRI_LETTERS_THREADS,
                                                              (size_t)edit_shared(bits)));
-  l->resident = at_once(w, TRI_LETTERS_THREADS * std::max<int64_t>(each, 1), blocks);
+  l->resident = tri_letters_at_once(w, TRI_LETTERS_THREADS * std::max<int64_t>(each, 1), blocks);
   TSL_TRY(tsl_gpu_reserve(&w->memory, &l->below, l->resident * TRI_LETTERS_THREADS * each,
                           "differences of long sequences"));
 done:
@@ -148,7 +138,10 @@ static tsl_err run_list(tri_gpu *w, int64_t a, int64_t b) {
   list.n = (int)(b - a), list.lo = (int)a;
   list.wide = w->p.type == TSL_F64, list.out = w->out.data;
   list.most = (int)most_of_couples(w);
-  TSL_TRY(tri_is_scored(&w->p) ? launch_scores(w, &list, order) : launch_edit(w, &list));
+  if (w->p.function == TRI_EXTENSION)
+    TSL_TRY(tri_extension_list(w, &list, &order->counters[0]));
+  else
+    TSL_TRY(tri_is_scored(&w->p) ? launch_scores(w, &list, order) : launch_edit(w, &list));
 done:
   return err;
 }

@@ -28,8 +28,8 @@ typedef struct tri_order {
 
 /** Does a pair of m x n letters go by a warp, with 32 bits? */
 static __device__ __forceinline__ bool tri_order_large(const tri_params &p, int m, int n) {
-  return m > TRI_ALIGN_SHORT || n > TRI_ALIGN_SHORT || !tri_couple_fits(&p) ||
-         !tri_is_narrow(m, n, &p);
+  return p.function == TRI_EXTENSION || m > TRI_ALIGN_SHORT || n > TRI_ALIGN_SHORT ||
+         !tri_couple_fits(&p) || !tri_is_narrow(m, n, &p);
 }
 
 /** The class of a length in units of 16 letters, or more; long ones first. */

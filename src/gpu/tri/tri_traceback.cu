@@ -1,6 +1,6 @@
 /* Alignments of the pairs that a group of units keeps, on a card: the largest tables first, as many
  * side by side as the card holds, and the lists that the runtime takes. */
-#include "tri_traceback.cuh"
+#include "tri_extension_trace.cuh"
 
 #include <algorithm>
 #include <stdlib.h>
@@ -15,8 +15,8 @@ enum {
 
 /* A pair of a batch, and its table. */
 typedef struct trace_item {
-  int64_t number; /* in the batch */
-  int64_t n, m, directions;
+  int64_t number;           /* in the batch */
+  int64_t n, m, directions; /* letters, and bytes */
 } trace_item;
 
 /* Memory of a launch, on the card. */
@@ -55,9 +55,15 @@ static size_t end_of_launch(const std::vector<trace_item> &items, size_t k) {
 typedef void (*trace_kernel)(tri_letters_args, tri_trace_list);
 
 static trace_kernel kernel_of(const tri_params *p) {
-  return p->function == TRI_EDIT    ? tri_trace_kernel<false, false>
-         : p->function == TRI_LOCAL ? tri_trace_kernel<true, true>
-                                    : tri_trace_kernel<true, false>;
+  return p->function == TRI_EDIT        ? tri_trace_kernel<false, false>
+         : p->function == TRI_EXTENSION ? tri_extension_trace_kernel
+         : p->function == TRI_LOCAL     ? tri_trace_kernel<true, true>
+                                        : tri_trace_kernel<true, false>;
+}
+
+/* Bytes of a pair's directions; of EXTENSION, of all that a warp keeps. */
+static int64_t directions_of(const tri_params *p, int64_t n, int64_t m) {
+  return p->function == TRI_EXTENSION ? tri_extension_room_of(n, m).end : tri_warp_directions(n, m);
 }
 
 /* A launch of warps that the card and the memory hold at once, for n pairs of so many bytes. */
@@ -121,7 +127,7 @@ static int64_t list_items(const trace_group *g, int64_t from, std::vector<trace_
     int64_t place[2];
     tri_kept_pair(&g->w->p, g->lo, g->part, k, place);
     const int64_t n = tri_sequence_length(&s, place[0]), m = tri_sequence_length(&s, place[1]);
-    items.push_back({k - from, n, m, tri_warp_directions(n, m)});
+    items.push_back({k - from, n, m, directions_of(&g->w->p, n, m)});
     pairs.push_back({(int)place[0], (int)place[1]});
     letters += n + m;
   }

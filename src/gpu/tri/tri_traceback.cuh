@@ -55,13 +55,15 @@ struct tri_trace_walk {
   }
 };
 
-/** A word of each of 32 rows, of which lane l has number top - l. */
+/** A word of each of 32 rows, of which lane l has number top - l; rows and columns from 0. */
 struct tri_trace_window {
+  const tri_warp_pair &t;
   uint32_t word;
   int a, b;       /**< letters: of a lane's row; of column `begin` + lane */
   int top, begin; /**< row and column of the word of lane 0 */
 
-  __device__ __forceinline__ void look(const tri_warp_pair &t, int i, int j, int lane) {
+  /** Of what is before cell (i, j). */
+  __device__ __forceinline__ void look(int i, int j, int lane) {
     const int wide = 32 * t.shape.each, strip = j / wide, in = j % wide;
     const int owner = in / t.shape.each, part = in % t.shape.each / TRI_WARP_CELLS;
     const int row = i - lane;
@@ -71,23 +73,27 @@ struct tri_trace_window {
     a = row < 0 ? 0 : (int)__ldg(t.a + row);
     b = begin + lane < t.m ? (int)__ldg(t.b + begin + lane) : 0;
   }
+  __device__ __forceinline__ bool has(int i, int j) const {
+    return j >= begin && i > top - 32;
+  }
+  /** Its direction, and are its letters the same? All lanes. */
+  __device__ __forceinline__ uint32_t at(int i, int j, bool *same) const {
+    const uint32_t from = __shfl_sync(0xffffffffu, word, top - i);
+    *same = __shfl_sync(0xffffffffu, a, top - i) == __shfl_sync(0xffffffffu, b, j - begin);
+    return from >> TRI_DIRECTION_BITS * (j - begin) & ((1u << TRI_DIRECTION_BITS) - 1);
+  }
 };
-
-/** From a cell, rows and columns from 1, to where the alignment begins. */
-static __device__ __forceinline__ void tri_trace_back(const tri_warp_pair &t, int lane, int *i,
-                                                      int *j, tri_trace_walk *walk) {
+/** From a cell, rows and columns from 1, to where the alignment begins. W: directions */
+template <class W>
+static __device__ __forceinline__ void tri_trace_back(W &w, bool local, int lane, int *i, int *j,
+                                                      tri_trace_walk *walk) {
   uint32_t state = TRI_DIRECTION_PAIR;
-  tri_trace_window w = {};
   bool ended = false;
   while (*i > 0 && *j > 0 && !ended) {
-    w.look(t, *i - 1, *j - 1, lane);
-    while (*i > 0 && *j > w.begin && *i - 1 > w.top - 32) {
-      const int at = w.top - (*i - 1), column = *j - 1 - w.begin;
-      const uint32_t word = __shfl_sync(0xffffffffu, w.word, at);
-      const uint32_t direction =
-          word >> TRI_DIRECTION_BITS * column & ((1u << TRI_DIRECTION_BITS) - 1);
-      const int a = __shfl_sync(0xffffffffu, w.a, at), b = __shfl_sync(0xffffffffu, w.b, column);
-      const uint32_t how = direction & TRI_DIRECTION_MASK;
+    w.look(*i - 1, *j - 1, lane);
+    while (*i > 0 && *j > 0 && w.has(*i - 1, *j - 1)) {
+      bool same;
+      const uint32_t direction = w.at(*i - 1, *j - 1, &same), how = direction & TRI_DIRECTION_MASK;
       ended = state == TRI_DIRECTION_PAIR && how == TRI_DIRECTION_END;
       if (ended) break;
       if (state == TRI_DIRECTION_PAIR) state = how;
@@ -96,7 +102,7 @@ static __device__ __forceinline__ void tri_trace_back(const tri_warp_pair &t, in
       walk->add(lane,
                 state == TRI_DIRECTION_LEFT ? TRI_BAM_D
                 : state == TRI_DIRECTION_UP ? TRI_BAM_I
-                : a == b                    ? TRI_BAM_SAME
+                : same                      ? TRI_BAM_SAME
                                             : TRI_BAM_OTHER,
                 1);
       *i -= state != TRI_DIRECTION_LEFT;
@@ -104,7 +110,7 @@ static __device__ __forceinline__ void tri_trace_back(const tri_warp_pair &t, in
       if (state != TRI_DIRECTION_PAIR && (direction & opened) != 0) state = TRI_DIRECTION_PAIR;
     }
   }
-  if (t.local) return;
+  if (local) return;
   walk->add(lane, TRI_BAM_I, *i);
   walk->add(lane, TRI_BAM_D, *j);
   *i = *j = 0;
@@ -124,21 +130,30 @@ static __device__ __forceinline__ void tri_trace_hand_over(const tri_trace_list 
   __syncwarp();
 }
 
+/** The alignment that ends in a cell. */
+template <class W>
+static __device__ __forceinline__ void tri_trace_from(const tri_trace_list &list, W &window,
+                                                      bool local, int lane, int i, int j,
+                                                      tri_trace_walk *walk, tri_trace_span *span) {
+  const int end[2] = {i, j};
+  tri_trace_back(window, local, lane, &i, &j, walk);
+  walk->flush(lane);
+  if (lane == 0)
+    span->span[0] = i, span->span[1] = end[0], span->span[2] = j, span->span[3] = end[1];
+  tri_trace_hand_over(list, *walk, lane, span);
+}
+
 template <bool SCORED, bool LOCAL>
 static __device__ __forceinline__ void tri_trace_one(const tri_trace_list &list,
                                                      const tri_warp_pair &t, uint32_t *walked,
                                                      int lane, tri_trace_span *span) {
   tri_warp_best best;
   tri_trace_walk walk = {walked, 0, 0, 0};
+  tri_trace_window window = {t, 0, 0, 0, 0, 0};
   (void)tri_warp_table_run<SCORED, LOCAL, true>(t, lane, &best);
   int i = LOCAL && best.value == 0 ? 0 : LOCAL ? best.i : t.n;
   int j = LOCAL && best.value == 0 ? 0 : LOCAL ? best.j : t.m;
-  const int end[2] = {i, j};
-  tri_trace_back(t, lane, &i, &j, &walk);
-  walk.flush(lane);
-  if (lane == 0)
-    span->span[0] = i, span->span[1] = end[0], span->span[2] = j, span->span[3] = end[1];
-  tri_trace_hand_over(list, walk, lane, span);
+  tri_trace_from(list, window, LOCAL, lane, i, j, &walk, span);
 }
 
 /** Warps take pairs from a common counter. */
