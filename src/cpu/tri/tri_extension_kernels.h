@@ -16,12 +16,12 @@ VECTOR_INLINE int32_t extension_cells(const tri_extension *x, int64_t k, int64_t
   int32_t *restrict h = x->h[0] + lo, *restrict e = x->e[0] + lo, *restrict f = x->f[0] + lo;
   int32_t most = minus;
   _Pragma("omp simd reduction(max : most)") for (int64_t c = 0; c <= hi - lo; c++) {
-    const int32_t pair = corner[c] + scores[a[c] * TRI_LETTER_CODES + b[c]];
-    int32_t direction;
-    const tri_extension_cell cell =
-        tri_extension_cell_of(pair, left[c], along[c], up[c], down[c], gap, extend, &direction);
+    const tri_extension_from from = {corner[c] + scores[a[c] * TRI_LETTER_CODES + b[c]],
+                                     left[c] - gap, along[c] - extend, up[c] - gap,
+                                     down[c] - extend};
+    const tri_extension_cell cell = tri_extension_cell_of(from);
     const bool kept = cell.h >= cut;
-    if (traced) directions[c] = (uint8_t)direction;
+    if (traced) directions[c] = (uint8_t)tri_extension_direction_of(from, cell);
     h[c] = kept ? cell.h : minus;
     e[c] = kept ? cell.e : minus;
     f[c] = kept ? cell.f : minus;

@@ -28,32 +28,34 @@ TSL_FN int64_t tri_extension_cells(int64_t letters) {
   return TRI_EXTENSION_ARRAYS * (letters + TRI_EXTENSION_BESIDE);
 }
 
+/** What a cell follows from, and what its gaps come from. */
+typedef struct tri_extension_from {
+  int32_t pair;               /**< value of the cell before both letters, and their score */
+  int32_t e_opened, e_longer; /**< from the cell at its left: a gap is opened there, or goes on */
+  int32_t f_opened, f_longer; /**< likewise from the cell above */
+} tri_extension_from;
+
 /** Value of a cell, and of what ends in it with a gap along the row, or down. */
 typedef struct tri_extension_cell {
   int32_t h, e, f;
 } tri_extension_cell;
 
-/**
- * A cell.
- * @param[in]  pair        value of the cell before both letters, and their score
- * @param[in]  left,along  h and e of the cell at its left
- * @param[in]  up,down     h and f of the cell above
- * @param[in]  gap         what a gap of one letter costs; extend: each further one
- * @param[out] direction   bits of TRI_PLANE_PAIR and so on
- */
-TSL_FN tri_extension_cell tri_extension_cell_of(int32_t pair, int32_t left, int32_t along,
-                                                int32_t up, int32_t down, int32_t gap,
-                                                int32_t extend, int32_t *direction) {
-  const int32_t e_opened = left - gap, e_longer = along - extend;
-  const int32_t f_opened = up - gap, f_longer = down - extend;
-  const int32_t e = e_opened > e_longer ? e_opened : e_longer;
-  const int32_t f = f_opened > f_longer ? f_opened : f_longer;
-  const int32_t gaps = e > f ? e : f, h = pair > gaps ? pair : gaps;
-  const tri_extension_cell cell = {h, e, f};
-  *direction = (h == pair ? 1 << TRI_PLANE_PAIR : 0) | (h == e ? 1 << TRI_PLANE_LEFT : 0) |
-               (e_opened >= e_longer ? 1 << TRI_PLANE_LEFT_OPENED : 0) |
-               (f_opened >= f_longer ? 1 << TRI_PLANE_UP_OPENED : 0);
+TSL_FN tri_extension_cell tri_extension_cell_of(tri_extension_from from) {
+  tri_extension_cell cell;
+  cell.e = from.e_opened > from.e_longer ? from.e_opened : from.e_longer;
+  cell.f = from.f_opened > from.f_longer ? from.f_opened : from.f_longer;
+  const int32_t gaps = cell.e > cell.f ? cell.e : cell.f;
+  cell.h = from.pair > gaps ? from.pair : gaps;
   return cell;
+}
+
+/** Bits of TRI_PLANE_PAIR and so on. */
+TSL_FN int32_t tri_extension_direction_of(tri_extension_from from, tri_extension_cell cell) {
+  int32_t direction = cell.h == from.pair ? 1 << TRI_PLANE_PAIR : 0;
+  direction |= cell.h == cell.e ? 1 << TRI_PLANE_LEFT : 0;
+  direction |= from.e_opened >= from.e_longer ? 1 << TRI_PLANE_LEFT_OPENED : 0;
+  direction |= from.f_opened >= from.f_longer ? 1 << TRI_PLANE_UP_OPENED : 0;
+  return direction;
 }
 
 /** Where an extension is: what antidiagonal k follows from, but the cells. */

@@ -79,6 +79,10 @@ static __device__ __forceinline__ int tri_extension_most(int value) {
 #endif
 }
 
+static __device__ __forceinline__ tri_extension_cell tri_extension_dropped(void) {
+  return {TRI_EXTENSION_MINUS, TRI_EXTENSION_MINUS, TRI_EXTENSION_MINUS};
+}
+
 /** An extension as far as it is done. */
 struct tri_extension_work {
   tri_extension_state s;
@@ -94,33 +98,30 @@ struct tri_extension_work {
   }
 
   __device__ __forceinline__ void begin(const tri_extension_pair &t, int lane) {
-    const tri_extension_cell none = {TRI_EXTENSION_MINUS, TRI_EXTENSION_MINUS, TRI_EXTENSION_MINUS};
     s = tri_extension_begin();
     place(t, true);
     if (lane < 3) {
       const int i = (lane - 1) & cells.mask;
-      cells.put(lane - 1, none);
+      cells.put(lane - 1, tri_extension_dropped());
       cells.h[0][i] = lane == 1 ? 0 : TRI_EXTENSION_MINUS;
       cells.h[1][i] = TRI_EXTENSION_MINUS;
     }
     __syncwarp();
   }
 
-  /** Cell i of antidiagonal k. */
-  __device__ __forceinline__ tri_extension_cell cell_of(const tri_extension_pair &t, int i,
-                                                        int *direction) const {
+  /** What cell i of antidiagonal k follows from. */
+  __device__ __forceinline__ tri_extension_from from_of(const tri_extension_pair &t, int i) const {
     const int j = s.k - i, here = i & cells.mask, above = (i - 1) & cells.mask;
     const int score =
         i > 0 && j > 0 ? t.scores[__ldg(t.a + i - 1) * TRI_SCORES_LD + __ldg(t.b + j - 1)] : 0;
-    return tri_extension_cell_of(cells.h[2][above] + score, cells.h[1][here], cells.e[1][here],
-                                 cells.h[1][above], cells.f[1][above], t.gap, t.extend, direction);
+    return {cells.h[2][above] + score, cells.h[1][here] - t.gap, cells.e[1][here] - t.extend,
+            cells.h[1][above] - t.gap, cells.f[1][above] - t.extend};
   }
 
   /** Rows [lo, hi] of antidiagonal k. KEEP: with their directions */
   template <bool KEEP>
   __device__ __forceinline__ void step(const tri_extension_pair &t, int lane, int lo, int hi,
                                        uint8_t *directions) {
-    const tri_extension_cell none = {TRI_EXTENSION_MINUS, TRI_EXTENSION_MINUS, TRI_EXTENSION_MINUS};
     const int cut = s.top - t.drop;
     int best = TRI_EXTENSION_MINUS, row = TRI_EXTENSION_NONE, first = TRI_EXTENSION_NONE, last = -1;
     if (hi - lo + 3 > room) {
@@ -129,22 +130,22 @@ struct tri_extension_work {
       cells.copy(shared, s.least, s.most, lane);
     }
     cells.turn();
-    for (int from = lo; from <= hi; from += 32) {
-      const int i = from + lane;
+    for (int begin = lo; begin <= hi; begin += 32) {
+      const int i = begin + lane;
       bool kept = false;
       if (i <= hi) {
-        int direction;
-        const tri_extension_cell cell = cell_of(t, i, &direction);
+        const tri_extension_from from = from_of(t, i);
+        const tri_extension_cell cell = tri_extension_cell_of(from);
         kept = cell.h >= cut;
-        cells.put(i, kept ? cell : none);
-        if (KEEP) directions[i - lo] = (uint8_t)direction;
+        cells.put(i, kept ? cell : tri_extension_dropped());
+        if (KEEP) directions[i - lo] = (uint8_t)tri_extension_direction_of(from, cell);
         if (cell.h > best) best = cell.h, row = i;
       }
       const unsigned here = __ballot_sync(0xffffffffu, kept);
-      if (here != 0 && first > hi) first = from + __ffs((int)here) - 1;
-      if (here != 0) last = from + 31 - __clz((int)here);
+      if (here != 0 && first > hi) first = begin + __ffs((int)here) - 1;
+      if (here != 0) last = begin + 31 - __clz((int)here);
     }
-    if (lane < 2) cells.put(lane == 0 ? lo - 1 : hi + 1, none);
+    if (lane < 2) cells.put(lane == 0 ? lo - 1 : hi + 1, tri_extension_dropped());
     const int most = tri_extension_most(best);
     if (most >= s.top)
       tri_extension_look(&s, most, -tri_extension_most(best == most ? -row : INT32_MIN));
