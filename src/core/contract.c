@@ -67,6 +67,12 @@ void tsl_summary_add(tsl_summary *summary, const char *name, double value, const
   line->value = value;
 }
 
+int64_t tsl_neighbours(const tsl_unit *units, int64_t n) {
+  int64_t m = 1;
+  while (m < n && units[m].lo[0] == units[m - 1].hi[0]) m++;
+  return m;
+}
+
 void tsl_seconds_spread(double seconds, const tsl_unit *units, int64_t n, tsl_part *parts) {
   double items = 0;
   for (int64_t k = 0; k < n; k++) items += units[k].count;

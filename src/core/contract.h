@@ -301,6 +301,10 @@ typedef struct tsl_part {
   double seconds;                /**< set by run: device time of this unit, waiting not counted */
 } tsl_part;
 
+/** How many of n units, from the first on, are neighbours: together one range [lo[0], hi[0]), and
+ *  slabs of theirs one. n >= 1 */
+int64_t tsl_neighbours(const tsl_unit *units, int64_t n);
+
 /** Spread the seconds of n units that ran together over them by their items. @param parts  [n] */
 void tsl_seconds_spread(double seconds, const tsl_unit *units, int64_t n, tsl_part *parts);
 

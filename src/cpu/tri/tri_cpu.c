@@ -179,7 +179,7 @@ static tsl_err tri_run_cpu(tsl_worker *w, const tsl_unit *units, int64_t n, tsl_
   for (int64_t u = 0, m; u < n; u += m) {
     const double start = tsl_cpu_seconds();
     tsl_unit unit = units[u];
-    m = w->p->near ? tri_neighbours(units + u, n - u) : 1;
+    m = w->p->near ? tsl_neighbours(units + u, n - u) : 1;
     unit.hi[0] = units[u + m - 1].hi[0];
     if (w->records != NULL) TSL_TRY(tri_cpu_records_take(w, &units[u], &unit));
     TSL_TRY(run_unit(w, &unit, &parts[u]));

@@ -322,10 +322,6 @@ void tri_gravity_units(const tsl_problem *problem, int *length, int *weight);
  *  csr in lists. */
 void tri_restore_signs(const tri_params *p, const tsl_unit *unit, tsl_part *part);
 
-/** How many of n units, from the first on, are neighbours: together one range of rows, and their
- *  slabs one. n >= 1 */
-int64_t tri_neighbours(const tsl_unit *units, int64_t n);
-
 /** Words of the deck for outputs and maps; NULL-ended. */
 extern const char *const tri_output_words[];
 extern const char *const tri_map_words[];

@@ -273,12 +273,6 @@ void tri_region(const tsl_problem *problem, const tsl_unit *unit, int field, int
   }
 }
 
-int64_t tri_neighbours(const tsl_unit *units, int64_t n) {
-  int64_t m = 1;
-  while (m < n && units[m].lo[0] == units[m - 1].hi[0]) m++;
-  return m;
-}
-
 /** Exponent e with |value| < 2^e for all n values and least, 0 when all are 0. */
 static int exponent_of(const float *values, int64_t n, double least) {
   double most = least;

@@ -9,6 +9,7 @@
 
 #include "tri_extension.h"
 #include "tri_paired.cuh"
+#include "warp.cuh"
 
 enum { TRI_EXTENSION_SHARED = 256 /**< rows of antidiagonals in it; a power of two */ };
 
@@ -68,16 +69,6 @@ struct tri_extension_diagonals {
     __syncwarp();
   }
 };
-
-/** The largest one of all lanes. */
-static __device__ __forceinline__ int tri_extension_most(int value) {
-#if __CUDA_ARCH__ >= 800
-  return __reduce_max_sync(0xffffffffu, value);
-#else
-  for (int d = 16; d > 0; d /= 2) value = max(value, __shfl_xor_sync(0xffffffffu, value, d));
-  return value;
-#endif
-}
 
 static __device__ __forceinline__ tri_extension_cell tri_extension_dropped(void) {
   return {TRI_EXTENSION_MINUS, TRI_EXTENSION_MINUS, TRI_EXTENSION_MINUS};
@@ -146,9 +137,8 @@ struct tri_extension_work {
       if (here != 0) last = begin + 31 - __clz((int)here);
     }
     if (lane < 2) cells.put(lane == 0 ? lo - 1 : hi + 1, tri_extension_dropped());
-    const int most = tri_extension_most(best);
-    if (most >= s.top)
-      tri_extension_look(&s, most, -tri_extension_most(best == most ? -row : INT32_MIN));
+    const int most = tsl_warp_max(best);
+    if (most >= s.top) tri_extension_look(&s, most, tsl_warp_min(best == most ? row : INT32_MAX));
     tri_extension_next(&s, lo, hi, first, last);
     __syncwarp();
   }

@@ -155,7 +155,7 @@ static tsl_err queue_batch(tri_gpu *w, const tri_forces_batch *batch, const tsl_
   for (int64_t u = 0; u < batch->n; u += all.n) {
     all.units = batch->units + u;
     all.parts = batch->parts + u;
-    all.n = tri_neighbours(all.units, batch->n - u);
+    all.n = tsl_neighbours(all.units, batch->n - u);
     TSL_TRY(queue_neighbours(w, lane, &all));
   }
   TSL_CUDA_TRY(cudaEventRecord(timer->end, lane->results));

@@ -274,7 +274,7 @@ done:
 static int64_t group_size(const tri_gpu *w, const tsl_unit *units, int64_t n) {
   enum { FEW = 1 << 15 };
   const bool together = w->p.output != TRI_CONDENSED && w->p.output != TRI_SQUARE;
-  const int64_t m = together ? tri_neighbours(units, n) : 1;
+  const int64_t m = together ? tsl_neighbours(units, n) : 1;
   double bytes = units->device_bytes;
   int64_t k = 1;
   const double window = TRI_WINDOW_BYTES, limit = (double)w->memory.limit;

@@ -20,7 +20,7 @@ typedef struct equation_rows {
   long long first;
   double *pairs, *sums;
 } equation_rows;
-enum { BLOCK = 128, ROW_LANES = TRIPLES_LANES, LAUNCH_Y = 65535, MOST_MEGABYTES = 256 };
+enum { BLOCK = 128, ROW_LANES = TRIPLES_LANES, LAUNCH_Y = 65535 };
 static_assert(ROW_LANES == 64, "TRIPLES_ROW_LANES");
 
 tsl_err triples_gpu_prepare(tsl_problem *problem, const tsl_device *devices, int n) {
@@ -63,7 +63,7 @@ done:
 tsl_err triples_equation_run(triples_gpu *w, int64_t lo, int64_t hi, double *host) {
   tsl_err err = TSL_OK;
   const int64_t row = w->p.n_pad * (int64_t)sizeof(double);
-  const int64_t fit = tsl_max(1, (int64_t)MOST_MEGABYTES * 1048576 / tsl_max(1, row));
+  const int64_t fit = tsl_max(1, TRIPLES_SCRATCH / tsl_max(1, row));
   const int64_t most = tsl_min(tsl_min(fit, LAUNCH_Y), hi - lo);
   const int64_t bytes = (hi - lo) * (int64_t)sizeof(double);
   TSL_TRY(tsl_gpu_reserve(&w->memory, &w->slopes, most * row, "sums of pairs"));

@@ -1,5 +1,5 @@
-/* The family triples on a card: the backend. Blocks of a unit run together as far as the slopes of
- * their pairs fit; units follow one another. */
+/* The family triples on a card: the backend. Units that are neighbours run as one, blocks of them
+ * together as far as the slopes of their pairs fit. */
 #include "triples_gpu.cuh"
 
 #include "integers.h"
@@ -105,13 +105,13 @@ static void release_scratch(triples_gpu *w) {
   tsl_gpu_release(&w->memory, &w->sums);
 }
 
-static tsl_err run_unit(triples_gpu *w, const tsl_unit *unit, double *host) {
+/* AXILROD_TELLER: blocks [lo, hi), as many together as memory allows. */
+static tsl_err run_all(triples_gpu *w, int64_t lo, int64_t hi, double *host) {
   tsl_err err = TSL_OK;
-  const int64_t fit = TRIPLES_SCRATCH / tsl_max(1, slope_bytes(&w->p, 1));
-  int64_t most = tsl_max(1, fit);
-  for (int64_t a = unit->lo[0]; a < unit->hi[0];) {
-    const int64_t b = tsl_min(unit->hi[0], a + most);
-    err = run_blocks(w, a, b, host + sum_count(&w->p, a - unit->lo[0]));
+  int64_t most = tsl_max(1, TRIPLES_SCRATCH / tsl_max(1, slope_bytes(&w->p, 1)));
+  for (int64_t a = lo; a < hi;) {
+    const int64_t b = tsl_min(hi, a + most);
+    err = run_blocks(w, a, b, host + sum_count(&w->p, a - lo));
     if (err == TSL_ERR_DEVICE_MEMORY && b - a > 1) {
       release_scratch(w);
       most = (b - a + 1) / 2;
@@ -124,22 +124,42 @@ done:
   return err;
 }
 
+/* Places [lo, hi); host: their slab. */
+static tsl_err run_places(triples_gpu *w, int64_t lo, int64_t hi, double *host) {
+  switch (w->p.function) {
+  case TRIPLES_EQUATION:
+    return triples_equation_run(w, lo, hi, host);
+  case TRIPLES_TRIANGLES:
+    return triples_triangles_run(w, lo, hi);
+  default:
+    return run_all(w, lo, hi, host);
+  }
+}
+
 static tsl_err triples_run(tsl_worker *worker, const tsl_unit *units, int64_t n, tsl_part *parts) {
   tsl_err err = TSL_OK;
   triples_gpu *w = gpu_of(worker);
-  for (int64_t u = 0; u < n; u++) {
+  for (int64_t u = 0, m; u < n; u += m) {
+    double seconds = 0;
+    m = tsl_neighbours(units + u, n - u);
     TSL_TRY(tsl_gpu_timer_start(&w->timer, w->stream));
-    if (w->p.function == TRIPLES_EQUATION)
-      TSL_TRY(triples_equation_run(w, units[u].lo[0], units[u].hi[0],
-                                   (double *)parts[u].slab[TRIPLES_OUT]));
-    else if (w->p.function == TRIPLES_TRIANGLES)
-      TSL_TRY(triples_triangles_run(w, units[u].lo[0], units[u].hi[0]));
-    else
-      TSL_TRY(run_unit(w, &units[u], (double *)parts[u].slab[TRIPLES_OUT]));
-    TSL_TRY(tsl_gpu_timer_stop(&w->timer, w->stream, &parts[u].seconds));
+    TSL_TRY(run_places(w, units[u].lo[0], units[u + m - 1].hi[0],
+                       (double *)parts[u].slab[TRIPLES_OUT]));
+    TSL_TRY(tsl_gpu_timer_stop(&w->timer, w->stream, &seconds));
+    tsl_seconds_spread(seconds, units + u, m, parts + u);
   }
 done:
   return err;
+}
+
+/* AXILROD_TELLER: units whose tiles of pairs are four times as many as run at once. */
+static int64_t triples_saturating_units(const tsl_worker *worker, int kind) {
+  enum { BLOCKS = 2, TIMES = 4 };
+  const triples_gpu *w = (const triples_gpu *)worker;
+  const int64_t across = w->p.n_pad / TRIPLES_TILE, tiles = across * (across + 1) / 2;
+  (void)kind;
+  if (w->p.function != TRIPLES_AXILROD_TELLER) return 1;
+  return tsl_ceil_div(w->p.blocks * w->processors * BLOCKS * TIMES, tsl_max(1, tiles));
 }
 
 const tsl_backend triples_backend_gpu = {
@@ -148,6 +168,7 @@ const tsl_backend triples_backend_gpu = {
     .open = triples_open,
     .begin = triples_begin,
     .run = triples_run,
+    .saturating_units = triples_saturating_units,
     .collect = triples_collect,
     .close = triples_close,
     .host_alloc = tsl_gpu_host_alloc,

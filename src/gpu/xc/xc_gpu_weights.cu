@@ -2,6 +2,7 @@
  * space as of xc_weights_gradient.c, whose names and formulas these are. A warp takes some points
  * of a piece, one after another, its lanes the atoms; sums of atoms are a warp's own in shared
  * memory until those of a block are added as integers. */
+#include "warp.cuh"
 #include "xc_gpu.cuh"
 
 #include "xc_weights_own.h"
@@ -65,7 +66,7 @@ static __device__ bool find_rivals(const weights_task &k, const double at[3], we
   w.reach = BECKE ? INFINITY : ratio * nearest;
   for (int a = lane; a < k.n; a += WARP)
     if (w.r[a] <= w.reach) cells++, farthest = fmax(farthest, w.r[a]);
-  cells = __reduce_add_sync(~0u, cells);
+  cells = tsl_warp_sum(cells);
   farthest = -least_of(-farthest);
   w.n = 0;
   if (cells == 1) return false;

@@ -10,6 +10,7 @@
 
 #include "dp_interval.cuh"
 #include "rna_energy.h"
+#include "warp.cuh"
 
 enum {
   DP_FOLD_HALO = 32, /**< columns before a tile and rows below it that loops reach */
@@ -146,7 +147,7 @@ struct dp_fold_block : dp_tile_block<dp_folding> {
       value = dp_folding::step(value, I < J ? to.u[r][k] : to.x[r][k], to.x[k][c], 0, 0);
     for (int k = lane; k < c && I < J; k += DP_WARP)
       value = dp_folding::step(value, to.x[r][k], to.u[c][k], 0, 0);
-    return __reduce_max_sync(DP_ALL_LANES, value);
+    return tsl_warp_max(value);
   }
 
   /** A hairpin, or a multiloop. */
@@ -176,7 +177,7 @@ struct dp_fold_block : dp_tile_block<dp_folding> {
     if (pair == 0 || b - a < RNA_HAIRPIN + 2) return RNA_NONE;
     int32_t value = lane == 0 ? open_loop(r, c, a, b) : (int32_t)RNA_NONE;
     value = interior_loops(r, c, a, b, value);
-    value = __reduce_min_sync(DP_ALL_LANES, value);
+    value = tsl_warp_min(value);
     return value < RNA_HIGH ? value : (int32_t)RNA_NONE;
   }
 
@@ -239,7 +240,7 @@ struct dp_fold_block : dp_tile_block<dp_folding> {
       int32_t value = lane < 4 ? to.stems[lane % 4][c] : (int32_t)RNA_NONE;
       for (int k = lane; k < c; k += DP_WARP)
         value = min(value, exterior_at(J * DP_TILE + k, b, to.f[k]));
-      last = min(last, __reduce_min_sync(DP_ALL_LANES, value));
+      last = min(last, tsl_warp_min(value));
       if (lane == 0) {
         to.f[c] = last;
         __stcg(f.f + b, last);
