@@ -6,7 +6,7 @@ usage: xc_vectorised.py COMPILE_COMMANDS    the build's compile_commands.json
 Counts gcc's notes "loop vectorized using 32 byte vectors" (64 for level 4). Functionals: one loop
 for each own functional and each part, restricted and polarised. Groups: functions of each kind of
 shell (10 with gradients, 8 of values alone), 3 of their radial parts, 2 densities, 2 potentials. Their
-gradients: 30 of each kind of shell without and with second derivatives, and with those of tau, 5 of radial
+gradients: 20 of each kind of shell without and with second derivatives, 2 of what those are taken times, 5 of radial
 parts, 3 sums. Points that meet sites: 3 (gcc takes the one with slopes apart), and one that fills.
 Exit status 77 for other compilers.
 """
@@ -22,7 +22,7 @@ PARTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../src/fam/
 with open(PARTS, encoding="utf-8") as lists:  # a row begins with X(name,
     FUNCTIONALS = 2 * len(re.findall(r"^  X\(\w+, ", lists.read(), re.M))
 GROUPS = 10 + 8 + 3 + 2 + 2
-GRADIENTS = 30 + 5 + 3
+GRADIENTS = 20 + 2 + 5 + 3
 PAIRS = 3 + 1
 FILES = {"xc_kernels_v3.c": (32, FUNCTIONALS), "xc_kernels_v4.c": (64, FUNCTIONALS),
          "xc_loops_v3.c": (32, GROUPS + GRADIENTS + PAIRS), "xc_loops_v4.c": (64, GROUPS + GRADIENTS + PAIRS)}

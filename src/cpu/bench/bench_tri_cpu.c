@@ -140,7 +140,7 @@ static tsl_err bench_distances(const table *t) {
   double seconds = 0, store = 0, plain = 0;
   const tri_params p = {
       .function = TRI_EUCLIDEAN, .output = TRI_CONDENSED, .type = TSL_F32, .n = n, .d = 3};
-  TSL_TRY(tri_backend_cpu.host_alloc(pairs * (int64_t)sizeof(float), &slab));
+  TSL_TRY(tsl_alloc(pairs, sizeof(float), "distances", &slab));
   memset(slab, 1, (size_t)pairs * sizeof(float)); /* page faults now, not in the measurement */
   TSL_TRY(bench_problem(&p, &problem));
   TSL_TRY(bench_stores(t->o, slab, 4 * pairs, &store));
@@ -154,7 +154,7 @@ static tsl_err bench_distances(const table *t) {
   bench_tri_cpu_line(t, "distances f32 d=3 written", 4e-9 * rate, "GB/s", 4e-9 * rate / store,
                      "store bandwidth", 0);
 done:
-  tri_backend_cpu.host_free(slab);
+  tsl_free(slab);
   tsl_problem_clear(&problem);
   return err;
 }

@@ -17,6 +17,7 @@
 
 enum {
   TRI_FILL_ROWS = 4,      /**< rows of one direct fill */
+  TRI_LONG_STEP = 40,     /**< operations of a step beside which loads and stores are nothing */
   TRI_BLAS_ROWS = 128,    /**< rows of one product tile; divides n_pad, as TRI_PAD does */
   TRI_BLAS_D = 16,        /**< from this d on, TRI_PRODUCT are matrix products */
   TRI_MAX_COLUMNS = 2048, /**< columns of a block */

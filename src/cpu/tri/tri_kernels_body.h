@@ -4,8 +4,12 @@
 /**
  * Pass of n_k dimensions from k0 over n_rows rows and n columns: acc = step(acc, ...), started
  * at 0 when first and finished when last. Constant n_rows, n_k, first, last after inlining.
+ *
+ * Long steps go dimension by dimension: what is between them is nothing beside them; so do single
+ * rows, but where searches, which have no others, need them. Points on a sphere have 3 dimensions,
+ * wrapped ones no more.
  */
-#define TRI_FILL(NAME, name, prepare, extra_kind, sum_kind, ...)                                 \
+#define TRI_FILL(NAME, name, prepare, extra_kind, sum_kind, unit, flops_d, ...)                  \
   TSL_FN void T(pass_##name)(const tri_view *v, int64_t i, const int n_rows, int64_t k0,         \
                              const int n_k, const bool first, const bool last, int64_t j0,       \
                              int64_t n, R *restrict out, int64_t out_ld) {                       \
@@ -32,6 +36,13 @@
       }                                                                                          \
     }                                                                                            \
   }                                                                                              \
+  TSL_FN void T(each_##name)(const tri_view *v, int64_t i, int64_t j, int64_t n, R *out) {       \
+    int64_t k = 0;                                                                               \
+    memset(out, 0, (size_t)n * sizeof *out);                                                     \
+    for (; k + 2 <= v->d; k += 2) T(pass_##name)(v, i, 1, k, 2, false, false, j, n, out, 0);     \
+    if (k < v->d) T(pass_##name)(v, i, 1, k, 1, false, false, j, n, out, 0);                     \
+    T(pass_##name)(v, i, 1, 0, 0, false, true, j, n, out, 0);                                    \
+  }                                                                                              \
   TSL_FN void T(many_##name)(const tri_view *v, int64_t i, const int rows, int64_t j, int64_t n, \
                              R *out, int64_t ld) {                                               \
     const int64_t last = v->d - ((v->d - 1) % 4 + 1);                                            \
@@ -45,28 +56,25 @@
   }                                                                                              \
   static void T(fill_##name)(const tri_view *v, int64_t i, int rows, int64_t j, int64_t n,       \
                              void *values, int64_t ld) {                                         \
-    R *const out = values;                                                                       \
-    if (v->d > 4 && rows == TRI_FILL_ROWS) {                                                     \
+    const int64_t d = (prepare) == TRI_SPHERE ? 3 : v->d;                                        \
+    const bool few = (prepare) == TRI_SPHERE || (prepare) == TRI_WRAPPED;                        \
+    const bool in_long_steps = (flops_d) >= TRI_LONG_STEP, searched = (sum_kind) < TRI_TERMS;    \
+    R *out = values;                                                                             \
+    if (!in_long_steps && !few && d > 4 && rows == TRI_FILL_ROWS) {                              \
       T(many_##name)(v, i, TRI_FILL_ROWS, j, n, out, ld);                                        \
       return;                                                                                    \
     }                                                                                            \
-    for (int r = 0; r < rows; r++) switch (v->d) {                                               \
-      case 1:                                                                                    \
-        T(pass_##name)(v, i + r, 1, 0, 1, true, true, j, n, out + r * ld, ld);                   \
-        break;                                                                                   \
-      case 2:                                                                                    \
-        T(pass_##name)(v, i + r, 1, 0, 2, true, true, j, n, out + r * ld, ld);                   \
-        break;                                                                                   \
-      case 3:                                                                                    \
-        T(pass_##name)(v, i + r, 1, 0, 3, true, true, j, n, out + r * ld, ld);                   \
-        break;                                                                                   \
-      case 4:                                                                                    \
-        T(pass_##name)(v, i + r, 1, 0, 4, true, true, j, n, out + r * ld, ld);                   \
-        break;                                                                                   \
-      default:                                                                                   \
-        T(many_##name)(v, i + r, 1, j, n, out + r * ld, ld);                                     \
-        break;                                                                                   \
+    for (int r = 0; r < rows; r++, out += ld) {                                                  \
+      if (in_long_steps || (!searched && d > 4)) {                                               \
+        T(each_##name)(v, i + r, j, n, out);                                                     \
+        continue;                                                                                \
       }                                                                                          \
+      if (d == 1) T(pass_##name)(v, i + r, 1, 0, 1, true, true, j, n, out, 0);                   \
+      if (d == 2) T(pass_##name)(v, i + r, 1, 0, 2, true, true, j, n, out, 0);                   \
+      if (d == 3) T(pass_##name)(v, i + r, 1, 0, 3, true, true, j, n, out, 0);                   \
+      if (!few && d == 4) T(pass_##name)(v, i + r, 1, 0, 4, true, true, j, n, out, 0);           \
+      if (!few && searched && d > 4) T(many_##name)(v, i + r, 1, j, n, out, 0);                  \
+    }                                                                                            \
   }
 TRI_STEP_LIST(TRI_FILL)
 #undef TRI_FILL

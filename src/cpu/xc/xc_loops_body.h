@@ -124,26 +124,42 @@ add_first(int l, int spherical, const radial *t, int n, int64_t ld, const double
   }
 }
 
-/* Likewise with (grad grad phi_i) (x_i slope), and with (x_1i, x_2i, x_3i) curve beside x_i slope
- * where there is a curve. */
-static inline __attribute__((always_inline)) void
-add_second(int l, int spherical, bool curved, const radial *t, int n, int64_t ld,
-           const double *const x[4], const double *z, const double *const slope[3],
-           const double *curve, parts *to) {
+/** What the second derivatives of a shell's functions are taken times, at the points of a tile. */
+typedef struct weights {
+  double at[3][XC_MAX_FUNCTIONS][TILE];
+} weights;
+
+/* x_i slope, and where there is a curve (x_1i, x_2i, x_3i) curve beside it. */
+static void set_weights(int size, int n, int64_t ld, const double *const x[4],
+                        const double *const slope[3], const double *curve, weights *w) {
+  for (int k = 0; k < 3; k++)
+    for (int i = 0; i < size; i++) {
+      const double *restrict xi = x[0] + i * ld, *restrict s = slope[k];
+      double *restrict to = w->at[k][i];
+      if (curve == NULL) {
+#pragma omp simd
+        for (int p = 0; p < n; p++) to[p] = xi[p] * s[p];
+        continue;
+      }
+      const double *restrict xk = x[1 + k] + i * ld;
+#pragma omp simd
+      for (int p = 0; p < n; p++) to[p] = fma(curve[p], xk[p], xi[p] * s[p]);
+    }
+}
+
+/* Likewise with (grad grad phi_i) times their weights. */
+static inline __attribute__((always_inline)) void add_second(int l, int spherical, const radial *t,
+                                                             int n, int64_t ld, const double *z,
+                                                             const weights *w, parts *to) {
   const int size = spherical ? 2 * l + 1 : (l + 1) * (l + 2) / 2;
-  const double *restrict a = slope[0], *restrict b = slope[1], *restrict c = slope[2];
-  const double *restrict x0 = x[0], *restrict x1 = x[1], *restrict x2 = x[2], *restrict x3 = x[3];
   TSL_INDEPENDENT
   for (int p = 0; p < n; p++) {
     double d[9][XC_MAX_FUNCTIONS], sx = 0, sy = 0, sz = 0;
     xc_function_seconds_f64(l, spherical, t->x[p], t->y[p], t->z[p], t->f[p], t->g[p], t->h[p], d);
 #pragma GCC unroll 15
     for (int i = 0; i < size; i++) {
-      const double xi = x0[i * ld + p], zi = z[i * ld + p];
-      double xa = xi * a[p], xb = xi * b[p], xc = xi * c[p];
-      if (curved)
-        xa = fma(curve[p], x1[i * ld + p], xa), xb = fma(curve[p], x2[i * ld + p], xb),
-        xc = fma(curve[p], x3[i * ld + p], xc);
+      const double zi = z[i * ld + p];
+      const double xa = w->at[0][i][p], xb = w->at[1][i][p], xc = w->at[2][i][p];
       sx = fma(zi, d[0][i], fma(xa, d[3][i], fma(xb, d[4][i], fma(xc, d[5][i], sx))));
       sy = fma(zi, d[1][i], fma(xa, d[4][i], fma(xb, d[6][i], fma(xc, d[7][i], sy))));
       sz = fma(zi, d[2][i], fma(xa, d[5][i], fma(xb, d[7][i], fma(xc, d[8][i], sz))));
@@ -156,13 +172,9 @@ add_second(int l, int spherical, bool curved, const radial *t, int n, int64_t ld
   case 2 * (l) + (spherical):                           \
     add_first(l, spherical, &t, n, ld, z + at, &found); \
     break;
-#define SECOND(l, spherical)                                                        \
-  case 2 * (l) + (spherical):                                                       \
-    add_second(l, spherical, false, &t, n, ld, here, z + at, slopes, NULL, &found); \
-    break;
-#define CURVED(l, spherical)                                                             \
-  case 2 * (l) + (spherical):                                                            \
-    add_second(l, spherical, true, &t, n, ld, here, z + at, slopes, curve + at, &found); \
+#define SECOND(l, spherical)                                 \
+  case 2 * (l) + (spherical):                                \
+    add_second(l, spherical, &t, n, ld, z + at, &w, &found); \
     break;
 
 /* Parts of a tile to points and sum. */
@@ -179,7 +191,9 @@ static void gradient(const xc_shell *shell, const xc_place *place, int64_t ld,
                      const double *curve, double *const move[3], double sum[3]) {
   radial t;
   parts found;
+  weights w;
   const int kind = 2 * shell->l + (shell->spherical != 0);
+  const int size = xc_shell_size(shell);
   for (int64_t at = 0; at < place->n; at += TILE) {
     const int n = (int)(place->n - at < TILE ? place->n - at : TILE);
     set_radial(shell, place, at, n, &t);
@@ -188,11 +202,8 @@ static void gradient(const xc_shell *shell, const xc_place *place, int64_t ld,
       const double *here[4] = {x[0] + at};
       for (int k = 1; k < 4 && curve != NULL; k++) here[k] = x[k] + at;
       set_second(shell, n, &t);
-      if (curve != NULL) {
-        switch (kind) { XC_SHELL_KINDS(CURVED) }
-      } else {
-        switch (kind) { XC_SHELL_KINDS(SECOND) }
-      }
+      set_weights(size, n, ld, here, slopes, curve != NULL ? curve + at : NULL, &w);
+      switch (kind) { XC_SHELL_KINDS(SECOND) }
     } else {
       switch (kind) { XC_SHELL_KINDS(FIRST) }
     }

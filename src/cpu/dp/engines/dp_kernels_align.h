@@ -190,9 +190,14 @@ VECTOR_INLINE void T(align_all)(dp_align_strip *s, const int columns, const dp_a
     l.h[r] = T(load)((E *)s->h + r * LANES);
     l.f[r] = kind == DP_ALIGN_LINEAR ? T(all)(0) : T(load)((E *)s->f + r * LANES);
   }
-  T(align_run)(s, &f, &l, columns, kind, matrix, true, begin, 0);
-  T(align_run)(s, &f, &l, columns, kind, matrix, false, 0, full);
-  T(align_run)(s, &f, &l, columns, kind, matrix, true, full, s->rows);
+  for (int64_t row = begin, end; row < s->rows; row = end) {
+    const bool all_lanes = row >= 0 && row < full;
+    end = row < 0 ? 0 : all_lanes ? full : s->rows;
+    if (all_lanes)
+      T(align_run)(s, &f, &l, columns, kind, matrix, false, row, end);
+    else
+      T(align_run)(s, &f, &l, columns, kind, matrix, true, row, end);
+  }
   VECTOR_UNROLL for (int r = 0; r < columns; r++) {
     T(store)((E *)s->h + r * LANES, l.h[r]);
     if (kind != DP_ALIGN_LINEAR) T(store)((E *)s->f + r * LANES, l.f[r]);

@@ -14,13 +14,14 @@ typedef struct moving_lanes {
   int8_t left_h[MOVING_MOST], left_e[MOVING_MOST], right_h[MOVING_MOST], right_e[MOVING_MOST];
 } moving_lanes;
 
-VECTOR_INLINE v_i8 moving_load(const int32_t *from, const int32_t *base) {
+/* Once for each column of a strip: inlined, they were a third of the code. */
+static __attribute__((noinline)) v_i8 moving_load(const int32_t *from, const int32_t *base) {
   int8_t out[VECTOR_BYTES];
   for (int p = 0; p < MOVING_LANES; p++) out[p] = (int8_t)(from[p] - base[p]);
   return load_i8(out);
 }
 
-VECTOR_INLINE void moving_store(v_i8 v, const int32_t *base, int32_t *to) {
+static __attribute__((noinline)) void moving_store(v_i8 v, const int32_t *base, int32_t *to) {
   int8_t in[VECTOR_BYTES];
   store_i8(in, v);
   for (int p = 0; p < MOVING_LANES; p++) to[p] = in[p] + base[p];
@@ -128,13 +129,15 @@ VECTOR_INLINE void moving_rows(dp_align_strip *s, const align_frame_i8 *f, movin
 VECTOR_INLINE void moving_open(const dp_align_strip *s, const int columns, const dp_align_kind kind,
                                moving_lanes *l) {
   const int32_t *h = s->h, *f = s->f;
+  int32_t
+      base[VECTOR_BYTES]; /* no function is given a pointer to *l, whose vectors are registers */
   for (int p = 0; p < MOVING_LANES; p++) {
-    l->base[p] = h[p] - (INT8_MIN + s->below);
+    l->base[p] = base[p] = h[p] - (INT8_MIN + s->below);
     l->most[p] = 0;
   }
   VECTOR_UNROLL for (int r = 0; r < columns; r++) {
-    l->h[r] = moving_load(h + r * MOVING_LANES, l->base);
-    l->f[r] = kind == DP_ALIGN_LINEAR ? all_i8(0) : moving_load(f + r * MOVING_LANES, l->base);
+    l->h[r] = moving_load(h + r * MOVING_LANES, base);
+    l->f[r] = kind == DP_ALIGN_LINEAR ? all_i8(0) : moving_load(f + r * MOVING_LANES, base);
   }
   l->e = all_i8(0);
   l->best = all_i8(INT8_MIN);
@@ -146,6 +149,7 @@ VECTOR_INLINE void moving_all(dp_align_strip *s, const int columns, const dp_ali
                               const bool matrix) {
   const align_frame_i8 f = align_frame_of_i8(s);
   const int64_t full = s->rows + 1 - s->lanes;
+  int32_t base[VECTOR_BYTES];
   moving_lanes l;
   moving_open(s, columns, kind, &l);
   for (int64_t row = 1 - s->lanes; row < s->rows; row += s->move) {
@@ -156,9 +160,10 @@ VECTOR_INLINE void moving_all(dp_align_strip *s, const int columns, const dp_ali
       moving_rows(s, &f, &l, columns, kind, matrix, false, row, n);
     moving_move(s, columns, kind, &l);
   }
+  memcpy(base, l.base, sizeof base);
   VECTOR_UNROLL for (int r = 0; r < columns; r++) {
-    moving_store(l.h[r], l.base, (int32_t *)s->h + r * MOVING_LANES);
-    if (kind != DP_ALIGN_LINEAR) moving_store(l.f[r], l.base, (int32_t *)s->f + r * MOVING_LANES);
+    moving_store(l.h[r], base, (int32_t *)s->h + r * MOVING_LANES);
+    if (kind != DP_ALIGN_LINEAR) moving_store(l.f[r], base, (int32_t *)s->f + r * MOVING_LANES);
   }
   if (kind == DP_ALIGN_LOCAL) memcpy(s->best, l.most, sizeof l.most);
 }
