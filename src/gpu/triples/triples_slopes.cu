@@ -15,8 +15,7 @@ enum {
   PAIRS = ROWS * COLUMNS,
   ACROSS = TILE / COLUMNS, /* threads along a row of a tile */
   THREADS = TILE / ROWS * ACROSS,
-  THIRD = 16, /* third points in shared memory; divides TILE */
-  VALUES = 3  /* of a side: square, cube, fifth */
+  VALUES = 3 /* of a side: square, cube, fifth */
 };
 
 /* ------------------------------------------------------------------ sides */
@@ -49,8 +48,9 @@ static __global__ void __launch_bounds__(TILE)
 
 /* ----------------------------------------------------------------- slopes */
 
-/* What a block of threads shares: points 0..TILE-1 are the rows, the others the columns. */
-template <class R> struct shared_sides {
+/* What a block of threads shares, with THIRD third points at a time, which divides TILE: points
+ * 0..TILE-1 are the rows, the others the columns. */
+template <class R, int THIRD> struct shared_sides {
   R sides[2][VALUES][THIRD][2 * TILE]; /* one half is filled while the other is used */
   double sums[PAIRS][THREADS];
 };
@@ -67,8 +67,8 @@ static __device__ __forceinline__ const R *first_copy(const R *sides, int ld, in
   return sides + (int64_t)(t / copies<R>::LINE) * ld + (c < TILE ? i0 + c : j0 + c - TILE);
 }
 
-/* Begin to copy lines to shared memory; all: values between those of a kind and of the next. */
-template <class R>
+/* Begin to copy THIRD lines to shared memory; all: values between those of a kind and the next. */
+template <class R, int THIRD>
 static __device__ __forceinline__ void fetch(const R *from, int64_t all, int ld,
                                              R (*to)[THIRD][2 * TILE]) {
   const int t = (int)threadIdx.x;
@@ -93,7 +93,7 @@ template <int N, class R> static __device__ __forceinline__ void load(const R *f
 }
 
 /* Terms of the third points in shared memory. */
-template <class R>
+template <class R, int THIRD>
 static __device__ __forceinline__ void
 add_terms(const R (*sides)[THIRD][2 * TILE], int row, int column,
           const typename triples_formulas<R>::pair (&pair)[ROWS][COLUMNS], R (&wz)[ROWS][COLUMNS],
@@ -127,11 +127,11 @@ side_of_pair(const triples_args<R> &args, int i, int j) {
 
 /* A block of threads: rows of tile first + blockIdx.y, columns of tile first + blockIdx.x, a panel
  * of third points. Sums go on in slopes from panel to panel; the last one makes slopes of them. */
-template <class R>
+template <class R, int THIRD>
 static __global__ void __launch_bounds__(THREADS, sizeof(R) == 4 ? 2 : 1)
     slopes_kernel(triples_args<R> args, triples_panel<R> panel, int first, double *slopes) {
   extern __shared__ __align__(16) char memory[];
-  shared_sides<R> *const s = (shared_sides<R> *)memory;
+  shared_sides<R, THIRD> *const s = (shared_sides<R, THIRD> *)memory;
   typedef triples_formulas<R> fn;
   const int t = (int)threadIdx.x, row = t / ACROSS * ROWS, column = t % ACROSS * COLUMNS;
   const int i0 = (first + (int)blockIdx.y) * TILE, j0 = (first + (int)blockIdx.x) * TILE;
@@ -206,11 +206,11 @@ done:
   return err;
 }
 
-template <class R>
+template <class R, int THIRD>
 static tsl_err launch_slopes(triples_gpu *w, int64_t first, int64_t tiles, bool open) {
   tsl_err err = TSL_OK;
-  void (*const kernel)(triples_args<R>, triples_panel<R>, int, double *) = slopes_kernel<R>;
-  const int bytes = (int)sizeof(shared_sides<R>);
+  void (*const kernel)(triples_args<R>, triples_panel<R>, int, double *) = slopes_kernel<R, THIRD>;
+  const int bytes = (int)sizeof(shared_sides<R, THIRD>);
   const dim3 grid((unsigned)(w->p.n_pad / TILE - first), (unsigned)tiles);
   TSL_CUDA_TRY(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
   for (int64_t k = 0; k < w->p.n_pad; k += w->thirds) {
@@ -221,6 +221,15 @@ static tsl_err launch_slopes(triples_gpu *w, int64_t first, int64_t tiles, bool 
   }
 done:
   return err;
+}
+
+/* With the most third points that shared memory holds: cards before sm_80 have 64 KiB of it. */
+template <class R>
+static tsl_err run_slopes(triples_gpu *w, int64_t first, int64_t tiles, bool open) {
+  enum { MOST = 16, FEWEST = copies<R>::STEP };
+  return (int)sizeof(shared_sides<R, MOST>) <= w->shared_limit
+             ? launch_slopes<R, MOST>(w, first, tiles, open)
+             : launch_slopes<R, FEWEST>(w, first, tiles, open);
 }
 
 /* Tiles of rows before a block. */
@@ -235,8 +244,8 @@ tsl_err triples_slopes_run(triples_gpu *w, int64_t a, int64_t b) {
   bool open = isinf(w->p.cutoff);
   for (double edge : w->p.box) open = open && isinf(edge);
   TSL_TRY(reserve_sides(w));
-  TSL_TRY(w->p.type == TSL_F64 ? launch_slopes<double>(w, first, tiles, open)
-                               : launch_slopes<float>(w, first, tiles, open));
+  TSL_TRY(w->p.type == TSL_F64 ? run_slopes<double>(w, first, tiles, open)
+                               : run_slopes<float>(w, first, tiles, open));
 done:
   return err;
 }
