@@ -191,7 +191,9 @@ def adds_family():
 
 def docs_ask_for(word, page, after, row):
     """The tables of pair functions and of ready problems cannot be forgotten."""
-    subprocess.run(["git", "init", "-q", copy.folder], check=True)
+    done = subprocess.run(["git", "rev-parse", "--absolute-git-dir"], cwd=ROOT, capture_output=True, text=True, check=True)
+    with open(copy.path(".git"), "w", encoding="utf-8") as file:  # whose history has the commits that pages cite
+        file.write(f"gitdir: {done.stdout}")
     status, said = copy.check_docs(page)
     check(status == 1 and word in said, f"check_docs ended with {status}: {said}")
     copy.edit(page, rf"^\| `{after}` .*\n", row)
