@@ -13,10 +13,8 @@
 #include "gpu.cuh"
 #include "triples.h"
 
-enum {
-  TRIPLES_SCRATCH = 1 << 30
-}; /**< bytes of slopes, and of sides, at once; fewer where memory
-                                         is short */
+/** Bytes of slopes, of sides and of lists of neighbours at once. */
+enum { TRIPLES_SCRATCH = 1 << 30 };
 
 /** A worker; tsl_worker of this backend. */
 typedef struct triples_gpu {

@@ -159,12 +159,11 @@ template <class R> static triangles_job<R> job_of(const triples_gpu *w, int64_t 
 /* Blocks of threads that are on the card at once, fewer where their lists do not fit. */
 template <class R>
 static tsl_err blocks_of(triples_gpu *w, const void *kernel, int shared, int64_t *blocks) {
-  enum { MEGABYTES = 1024 };
   tsl_err err = TSL_OK;
   int each = 0;
   const int64_t list = w->room * (int64_t)sizeof(neighbour<R>);
   TSL_CUDA_TRY(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, kernel, THREADS, shared));
-  *blocks = tsl_max(1, tsl_min((int64_t)each * w->processors, MEGABYTES * INT64_C(1048576) / list));
+  *blocks = tsl_max(1, tsl_min((int64_t)each * w->processors, TRIPLES_SCRATCH / list));
   TSL_TRY(tsl_gpu_reserve(&w->memory, &w->lists, *blocks * list, "neighbours"));
 done:
   return err;
