@@ -80,7 +80,7 @@ static inline char *computed(made *m, const tsl_backend *backend, const tsl_devi
 
 #define TRIPLES_FILE "triples_fixture.csv"
 
-/** A file of points in the unit cube with a quantity. */
+/** A file of points in the unit cube with a quantity, in the working folder; remove() it. */
 static inline void write_points(int n) {
   FILE *file = fopen(TRIPLES_FILE, "w");
   uint64_t state = 7;

@@ -83,6 +83,7 @@ struct tri_trace_window {
     return from >> TRI_DIRECTION_BITS * (j - begin) & ((1u << TRI_DIRECTION_BITS) - 1);
   }
 };
+
 /** From a cell, rows and columns from 1, to where the alignment begins. W: directions */
 template <class W>
 static __device__ __forceinline__ void tri_trace_back(W &w, bool local, int lane, int *i, int *j,
