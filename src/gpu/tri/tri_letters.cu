@@ -159,6 +159,8 @@ tsl_err tri_letters_open(tri_gpu *w) {
   TSL_TRY(tsl_alloc(1, sizeof *w->letters, "sequences", (void **)&w->letters));
   TSL_TRY(tsl_gpu_stage_create(&w->letters->stage));
   TSL_CUDA_TRY(cudaStreamCreateWithFlags(&w->letters->moves, cudaStreamNonBlocking));
+  for (tri_letters_set &set : w->letters->sets)
+    TSL_CUDA_TRY(cudaEventCreateWithFlags(&set.seen, cudaEventDisableTiming));
   TSL_TRY(
       tsl_gpu_upload(w, &w->letters->scores, scores->data, tsl_field_count(scores) * 4, "scores"));
   w->letters->threads = tri_usable_cores();
@@ -187,6 +189,7 @@ void tri_letters_close(tri_gpu *w) {
   for (tri_letters_set &set : l->sets) {
     tsl_gpu_release(&w->memory, &set.codes);
     tsl_gpu_release(&w->memory, &set.starts);
+    if (set.seen != NULL) (void)cudaEventDestroy(set.seen);
   }
   tsl_gpu_stage_destroy(&l->stage);
   if (l->moves != NULL) (void)cudaStreamDestroy(l->moves);
