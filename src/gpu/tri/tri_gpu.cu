@@ -293,8 +293,8 @@ static tsl_err queue_records(tri_gpu *w, const tri_batch *batch, const tsl_gpu_t
                              batch->parts + u};
     const int64_t lo = group.units[0].lo[0], rows = group.units[group.n - 1].hi[0] - lo;
     TSL_TRY(tri_letters_read(w, lo, lo + rows));
-    TSL_TRY(tri_in_batches(
-        w, 0, rows, [=](int64_t a, int64_t b) { return paired_batch(w, &group, 0, a, b); }));
+    TSL_TRY(tri_in_batches(w, 0, rows,
+                           [=](int64_t a, int64_t b) { return paired_batch(w, &group, 0, a, b); }));
     u += group.n;
   }
   TSL_CUDA_TRY(cudaEventRecord(timer->end, w->stream));

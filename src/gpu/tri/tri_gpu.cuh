@@ -3,7 +3,7 @@
  * The family tri on a card: the worker and what its files offer each other.
  *
  *   tri_gpu.cu        the backend: open, begin, run, start, collect, close
- *   tri_started.cu    batches that overlap: ended, finish; tri_forces.cu, tri_records.cu: their work
+ *   tri_started.cu    batches that overlap: ended and finish; tri_forces.cu: those of forces
  *   tri_near.cu*      near pairs alone: the tree on the card, kernels of threshold, topk, histogram
  *   tri_filter.cu     topk in many dimensions: candidates by a product of matrices, then refined
  *   tri_fold.cu*      degree, maximum, and the phases of tri_graph.h
@@ -128,10 +128,10 @@ typedef struct tri_gpu {
   struct tri_gemm *gemm; /**< made on first use */
   tri_started started;
   tri_lane lanes[TSL_MOST_STARTED]; /**< FORCES */
-  int length, weight;    /**< FORCES: points and extras are in these tri_gravity_units */
-  tsl_gpu_stage stage;   /**< THRESHOLD and CSR: records on their way to their lists */
-  tri_near_state near;   /**< with params.near */
-  tri_graph_state graph; /**< tri_is_graph */
+  int length, weight;               /**< FORCES: points and extras are in these tri_gravity_units */
+  tsl_gpu_stage stage;              /**< THRESHOLD and CSR: records on their way to their lists */
+  tri_near_state near;              /**< with params.near */
+  tri_graph_state graph;            /**< tri_is_graph */
   tri_filter_state filter;
   struct tri_card_equation *equation; /**< the deck's own function, tri_equation.cuh; or NULL */
   struct tri_letters_state *letters;  /**< of sequences, tri_letters.cuh; or NULL */
