@@ -114,13 +114,29 @@ static tsl_err look(void *context, const letters_window *w) {
   return TSL_OK;
 }
 
+static int taken; /* pieces of the caller's memory */
+
+static tsl_err take_memory(int64_t bytes, void **memory) {
+  *memory = malloc((size_t)bytes);
+  taken++;
+  return *memory != NULL ? TSL_OK : TSL_ERR_MEMORY;
+}
+
+static void give_back(void *memory) {
+  if (memory != NULL) taken--;
+  free(memory);
+}
+
+/* own: codes and starts are in the caller's memory. */
 static void read_windows(const letters_index *x, const letters_ask *asks, const letters_set *whole,
-                         uint64_t *state) {
+                         uint64_t *state, bool own) {
   letters_marked marked[FILES];
   letters_reader *reader = NULL;
   const int64_t rows = x->of[0] < x->of[1] ? x->of[0] : x->of[1];
   letters_index_files(x, asks, marked);
   MUST(letters_reader_open(marked, FILES, 2, &reader));
+  if (own) MUST(letters_reader_memory(reader, &(letters_memory){take_memory, give_back}, 3, 100));
+  assert_int_equal(taken, own ? 2 : 0);
   for (int w = 0; w < 30; w++) {
     int64_t lo[FILES], hi[FILES], at[FILES];
     for (int i = 0; i < FILES; i++) {
@@ -134,8 +150,10 @@ static void read_windows(const letters_index *x, const letters_ask *asks, const 
     for (int i = 0; i < FILES; i++)
       for (int64_t k = lo[i]; k < hi[i]; k++)
         is_record(set, at[i] + k - lo[i], whole, (i > 0 ? x->of[0] : 0) + k);
+    assert_int_equal(taken, own ? 2 : 0);
   }
   letters_reader_close(&reader);
+  assert_int_equal(taken, 0);
 }
 
 /** By an index as all at once: records and what is said of them, or the message. */
@@ -165,7 +183,8 @@ static void is_same(int64_t size, uint64_t *state) {
   }
   assert_int_equal(x.highest, whole.highest);
   assert_int_equal(s.next, x.of[0] < x.of[1] ? x.of[0] : x.of[1]);
-  read_windows(&x, asks, &whole, state);
+  read_windows(&x, asks, &whole, state, false);
+  read_windows(&x, asks, &whole, state, true);
   letters_index_clear(&x);
   letters_clear(&whole);
 }

@@ -18,9 +18,16 @@ struct letters_reader {
   letters_marked marked[LETTERS_FILES];
   letters_set set;
   letters_rooms rooms;
+  letters_memory memory; /* of codes and starts */
   int slots;
   int64_t at[LETTERS_FILES];
 };
+
+static tsl_err take(int64_t bytes, void **memory) {
+  return tsl_alloc(bytes, 1, "records", memory);
+}
+
+static const letters_memory ORDINARY = {take, tsl_free};
 
 /* ---- files */
 
@@ -30,6 +37,7 @@ tsl_err letters_reader_open(const letters_marked *files, int n, int slots, lette
   TSL_TRY(tsl_alloc(1, sizeof *w, "a reader of records", (void **)&w));
   w->r = (letters_reading){.files = w->files, .n = n, .set = &w->set};
   w->slots = slots;
+  w->memory = ORDINARY;
   TSL_TRY(tsl_alloc(slots, sizeof *w->r.buffers, "pieces of text", (void **)&w->r.buffers));
   for (int i = 0; i < n; i++) {
     letters_text_file *f = &w->files[i];
@@ -53,6 +61,9 @@ void letters_reader_close(letters_reader **reader) {
   if (w == NULL) return;
   for (int i = 0; i < w->r.n; i++) letters_source_clear(&w->files[i].source);
   for (int k = 0; w->r.buffers != NULL && k < w->slots; k++) letters_buffer_clear(&w->r.buffers[k]);
+  w->memory.free(w->set.codes);
+  w->memory.free(w->set.starts);
+  w->set.codes = NULL, w->set.starts = NULL;
   letters_clear(&w->set);
   TSL_FREE_ALL(w->r.buffers, w->r.pieces, w->r.hashes, w);
   *reader = NULL;
@@ -93,12 +104,13 @@ static letters_totals less(const letters_totals *a, const letters_totals *b) {
 }
 
 /* Windows are of about one size: a little more than was asked for does for the next ones. */
-static tsl_err reserve(void **memory, int64_t n, int64_t *room, size_t size, const char *what) {
+static tsl_err reserve(const letters_memory *of, void **memory, int64_t n, int64_t *room,
+                       int64_t size) {
   tsl_err err = TSL_OK;
   if (n <= *room) return TSL_OK;
-  tsl_free(*memory);
+  of->free(*memory);
   *memory = NULL, *room = 0;
-  TSL_TRY(tsl_alloc(n + n / 8, size, what, memory));
+  TSL_TRY(of->alloc((n + n / 8) * size, memory));
   *room = n + n / 8;
 done:
   return err;
@@ -109,13 +121,24 @@ static tsl_err make_room(letters_reader *w, const letters_totals *all) {
   letters_set *s = &w->set;
   letters_rooms *room = &w->rooms;
   const int64_t n = all->records;
-  TSL_TRY(reserve((void **)&s->starts, n + 1, &room->starts, sizeof *s->starts, "records"));
-  TSL_TRY(reserve((void **)&s->name_at, n + 1, &room->name_at, sizeof *s->name_at, "records"));
-  TSL_TRY(reserve((void **)&s->codes, all->letters, &room->codes, 1, "letters"));
-  TSL_TRY(reserve((void **)&s->names, all->names, &room->names, 1, "names"));
+  TSL_TRY(reserve(&w->memory, (void **)&s->starts, n + 1, &room->starts, sizeof *s->starts));
+  TSL_TRY(reserve(&ORDINARY, (void **)&s->name_at, n + 1, &room->name_at, sizeof *s->name_at));
+  TSL_TRY(reserve(&w->memory, (void **)&s->codes, all->letters, &room->codes, 1));
+  TSL_TRY(reserve(&ORDINARY, (void **)&s->names, all->names, &room->names, 1));
   s->n = n;
   s->starts[n] = all->letters;
   s->name_at[n] = all->names;
+done:
+  return err;
+}
+
+tsl_err letters_reader_memory(letters_reader *w, const letters_memory *memory, int64_t records,
+                              int64_t letters) {
+  tsl_err err = TSL_OK;
+  letters_set *s = &w->set;
+  w->memory = *memory;
+  TSL_TRY(reserve(memory, (void **)&s->starts, records + 1, &w->rooms.starts, sizeof *s->starts));
+  TSL_TRY(reserve(memory, (void **)&s->codes, letters, &w->rooms.codes, 1));
 done:
   return err;
 }

@@ -39,6 +39,18 @@ typedef struct letters_reader letters_reader;
 tsl_err letters_reader_open(const letters_marked *files, int n, int slots, letters_reader **reader);
 void letters_reader_close(letters_reader **reader);
 
+/** Memory of another kind, such as a device takes at once; free accepts NULL. */
+typedef struct letters_memory {
+  tsl_err (*alloc)(int64_t bytes, void **memory);
+  void (*free)(void *memory);
+} letters_memory;
+
+/** Codes and starts of sets are in such memory; before anything is read.
+ *  @param[in] records,letters  room for so many is taken now; larger sets take theirs when read
+ *  @return TSL_ERR_MEMORY */
+tsl_err letters_reader_memory(letters_reader *reader, const letters_memory *memory, int64_t records,
+                              int64_t letters);
+
 /** What is to be read next: of file f records [lo[f], hi[f]), numbered from 0. What was read before
  *  is lost. @return TSL_ERR_MEMORY */
 tsl_err letters_reader_aim(letters_reader *reader, const int64_t *lo, const int64_t *hi);

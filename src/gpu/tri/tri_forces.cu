@@ -7,8 +7,6 @@
  * A lane's buffers grow with the largest batch; growing waits for the card (cudaFree). */
 #include "tri_gpu.cuh"
 
-enum { N_TIMERS = TSL_MOST_STARTED + 1 };
-
 /* ------------------------------------------------------------------- lanes */
 
 static tsl_err open_lane(tri_lane *lane, int low, int high) {
@@ -26,8 +24,7 @@ tsl_err tri_forces_open(tri_gpu *w) {
   tsl_err err = TSL_OK;
   int low = 0, high = 0;
   TSL_CUDA_TRY(cudaDeviceGetStreamPriorityRange(&low, &high));
-  for (tri_lane &lane : w->forces.lanes) TSL_TRY(open_lane(&lane, low, high));
-  for (tsl_gpu_timer &timer : w->forces.timers) TSL_TRY(tsl_gpu_timer_create(&timer));
+  for (tri_lane &lane : w->lanes) TSL_TRY(open_lane(&lane, low, high));
 done:
   return err;
 }
@@ -46,12 +43,12 @@ static void release_lane(tri_gpu *w, tri_lane *lane) {
 }
 
 void tri_forces_release(tri_gpu *w) {
-  for (tri_lane &lane : w->forces.lanes) release_lane(w, &lane);
+  for (tri_lane &lane : w->lanes) release_lane(w, &lane);
 }
 
 void tri_forces_close(tri_gpu *w) {
   tri_forces_release(w);
-  for (tri_lane &lane : w->forces.lanes) {
+  for (tri_lane &lane : w->lanes) {
     if (lane.summed != NULL) (void)cudaEventDestroy(lane.summed);
     if (lane.free != NULL) (void)cudaEventDestroy(lane.free);
     for (cudaStream_t stream : lane.sums)
@@ -59,14 +56,13 @@ void tri_forces_close(tri_gpu *w) {
     if (lane.results != NULL) (void)cudaStreamDestroy(lane.results);
     lane = {};
   }
-  for (tsl_gpu_timer &timer : w->forces.timers) tsl_gpu_timer_destroy(&timer);
 }
 
 static bool has_buffers(const tri_lane *lane) {
   return lane->partial.data != NULL || lane->acc.data != NULL || lane->phi.data != NULL;
 }
 
-/* ------------------------------------------------------------------- start */
+/* ------------------------------------------------------------------- batches */
 
 /* Neighbouring units: the kernel gains from more rows. */
 typedef struct rows {
@@ -123,8 +119,8 @@ done:
  * another batch is under way: the caller comes back when that is finished. */
 static bool try_again(tri_gpu *w, const tri_lane *lane, tsl_err failed, int64_t count,
                       int64_t *most) {
-  if (failed != TSL_ERR_DEVICE_MEMORY || w->forces.n > 0) return false;
-  for (tri_lane &other : w->forces.lanes)
+  if (failed != TSL_ERR_DEVICE_MEMORY || w->started.n > 0) return false;
+  for (tri_lane &other : w->lanes)
     if (&other != lane && has_buffers(&other)) {
       release_lane(w, &other);
       return true;
@@ -147,9 +143,9 @@ done:
   return err;
 }
 
-static tsl_err queue_batch(tri_gpu *w, const tri_forces_batch *batch, const tsl_gpu_timer *timer) {
+static tsl_err queue_all(tri_gpu *w, const tri_batch *batch, const tsl_gpu_timer *timer) {
   tsl_err err = TSL_OK;
-  tri_lane *lane = &w->forces.lanes[batch->lane];
+  tri_lane *lane = &w->lanes[batch->lane];
   rows all = {};
   TSL_CUDA_TRY(cudaEventRecord(timer->begin, lane->sums[0]));
   for (int64_t u = 0; u < batch->n; u += all.n) {
@@ -164,73 +160,15 @@ done:
 }
 
 /* The first lane that is free: the one that has had buffers for longest, if only one has room. */
-static int free_lane(const tri_forces *f) {
+static int free_lane(const tri_started *s) {
   int lane = 0;
-  while (lane < f->n && f->batches[0].lane == lane) lane++;
+  while (lane < s->n && s->batches[0].lane == lane) lane++;
   return lane;
 }
 
-/* Timers go round, so that the one of the batch before is still there when a batch ends. */
-static const tsl_gpu_timer *timer_of(const tri_forces *f, int64_t batch) {
-  return &f->timers[batch % N_TIMERS];
-}
-
-tsl_err tri_forces_start(tsl_worker *worker, const tsl_unit *units, int64_t n, tsl_part *parts) {
-  tsl_err err = TSL_OK;
-  tri_gpu *w = (tri_gpu *)worker;
-  tri_forces *f = &w->forces;
-  const tri_forces_batch batch = {units, parts, n, free_lane(f)};
-  if (f->n == TSL_MOST_STARTED) TSL_FAIL(TSL_ERR_INTERNAL, "%d batches are started", f->n);
-  err = queue_batch(w, &batch, timer_of(f, f->finished + f->n));
-  if (err != TSL_OK) release_lane(w, &f->lanes[batch.lane]);
-  TSL_TRY(err);
-  f->batches[f->n++] = batch;
-done:
-  return err;
-}
-
-/* ------------------------------------------------------------------ finish */
-
-/* cudaErrorNotReady is none: it must not show at the next launch. */
-bool tri_forces_ended(tsl_worker *worker) {
-  const tri_gpu *w = (tri_gpu *)worker;
-  const cudaError_t status = cudaEventQuery(timer_of(&w->forces, w->forces.finished)->end);
-  if (status == cudaErrorNotReady) (void)cudaGetLastError();
-  return status != cudaErrorNotReady;
-}
-
-/* Seconds from the later of the batch's begin and the end of all before it to its own end. */
-static tsl_err busy_seconds(tri_forces *f, double *seconds) {
-  tsl_err err = TSL_OK;
-  const tsl_gpu_timer *mine = timer_of(f, f->finished);
-  const tsl_gpu_timer *before = timer_of(f, f->finished + N_TIMERS - 1);
-  float own = 0, after = 0;
-  double since = 0;
-  TSL_CUDA_TRY(cudaEventSynchronize(mine->end));
-  TSL_CUDA_TRY(cudaEventElapsedTime(&own, mine->begin, mine->end));
-  *seconds = own * 1e-3;
-  if (f->finished == 0) return TSL_OK;
-  TSL_CUDA_TRY(cudaEventElapsedTime(&after, before->end, mine->end));
-  since = after * 1e-3 - f->late; /* the end of all before */
-  f->late = since < 0 ? -since : 0;
-  if (since < *seconds) *seconds = since > 0 ? since : 0;
-done:
-  return err;
-}
-
-tsl_err tri_forces_finish(tsl_worker *worker) {
-  tsl_err err = TSL_OK;
-  tri_gpu *w = (tri_gpu *)worker;
-  tri_forces *f = &w->forces;
-  const tri_forces_batch batch = f->batches[0];
-  double seconds = 0;
-  if (f->n == 0) TSL_FAIL(TSL_ERR_INTERNAL, "no batch is started");
-  err = busy_seconds(f, &seconds);
-  for (int k = 1; k < f->n; k++) f->batches[k - 1] = f->batches[k];
-  f->n--;
-  f->finished++;
-  TSL_TRY(err);
-  tsl_seconds_spread(seconds, batch.units, batch.n, batch.parts);
-done:
+tsl_err tri_forces_queue(tri_gpu *w, tri_batch *batch, const tsl_gpu_timer *timer) {
+  batch->lane = free_lane(&w->started);
+  const tsl_err err = queue_all(w, batch, timer);
+  if (err != TSL_OK) release_lane(w, &w->lanes[batch->lane]);
   return err;
 }

@@ -1,5 +1,5 @@
 /* The family tri on a card: the backend. Units are run one after another; a unit whose output does
- * not fit the card is run in smaller batches of rows. Batches of forces overlap (tri_forces.cu). */
+ * not fit the card is run in smaller batches of rows. Batches of forces and of records overlap. */
 #include "tri_equation.cuh"
 #include "tri_frames.cuh"
 #include "tri_letters.cuh"
@@ -98,15 +98,13 @@ static tsl_err paired_batch(tri_gpu *w, const tri_group *group, int64_t lo, int6
   return tri_paired_rows(w, a, b, slab + (a - lo) * tri_value_bytes(w));
 }
 
-/* next: the group behind it, of no units where there is none; with params.streamed it is read while
- * this one is computed. */
-static tsl_err run_group(tri_gpu *w, const tri_group *group, const tri_group *next) {
-  tsl_err err = TSL_OK, read = TSL_OK;
+static tsl_err run_group(tri_gpu *w, const tri_group *group) {
+  tsl_err err = TSL_OK;
   int64_t lo = group->units[0].lo[0], hi = group->units[group->n - 1].hi[0];
   double seconds = 0;
   TSL_TRY(tsl_gpu_timer_start(&w->timer, w->stream));
   if (w->p.streamed) {
-    TSL_TRY(tri_letters_take(w, lo, hi));
+    TSL_TRY(tri_letters_read(w, lo, hi));
     hi -= lo, lo = 0;
   }
   switch (w->p.output) {
@@ -144,10 +142,7 @@ static tsl_err run_group(tri_gpu *w, const tri_group *group, const tri_group *ne
     TSL_FAIL(TSL_ERR_INTERNAL, "unknown output %d", w->p.output);
   }
   if (w->p.aligned) TSL_TRY(tri_traceback_rows_run(w, lo, hi, group->parts));
-  if (w->p.streamed && next->n > 0)
-    read = tri_letters_read(w, next->units[0].lo[0], next->units[next->n - 1].hi[0]);
   TSL_TRY(tsl_gpu_timer_stop(&w->timer, w->stream, &seconds));
-  TSL_TRY(read); /* the card writes no more */
   tsl_seconds_spread(seconds, group->units, group->n, group->parts);
   for (int64_t u = 0; u < group->n; u++)
     tri_restore_signs(&w->p, &group->units[u], &group->parts[u]);
@@ -203,6 +198,7 @@ static void tri_close(tsl_worker **worker) {
   tri_frames_close_gpu(&w->frames);
   if (w->stream != NULL) (void)cudaStreamSynchronize(w->stream);
   tri_forces_close(w);
+  tri_started_close(&w->started);
   tri_gemm_destroy(w);
   tsl_gpu_buffer *const buffers[] = {&w->points, &w->extras, &w->counts, &w->sums, &w->words};
   for (tsl_gpu_buffer *buffer : buffers) tsl_gpu_release(&w->memory, buffer);
@@ -242,6 +238,7 @@ static tsl_err tri_open(const tsl_problem *problem, const tsl_device *device, ts
                                       device->index));
   TSL_CUDA_TRY(cudaStreamCreateWithFlags(&w->stream, cudaStreamNonBlocking));
   TSL_TRY(tsl_gpu_timer_create(&w->timer));
+  TSL_TRY(tri_started_open(&w->started));
   if (w->p.output == TRI_FORCES) TSL_TRY(tri_forces_open(w));
   if (w->p.output == TRI_THRESHOLD || w->p.output == TRI_CSR)
     TSL_TRY(tsl_gpu_stage_create(&w->stage));
@@ -287,9 +284,38 @@ static int64_t group_size(const tri_gpu *w, const tsl_unit *units, int64_t n) {
   return w->p.streamed ? k : m; /* as much as is read at once */
 }
 
-/* The group that the units begin with; none of none. */
-static tri_group first_group(const tri_gpu *w, const tsl_unit *units, int64_t n, tsl_part *parts) {
-  return {units, n > 0 ? group_size(w, units, n) : 0, parts};
+/* Each group is read while the card computes what was queued before. */
+static tsl_err queue_records(tri_gpu *w, const tri_batch *batch, const tsl_gpu_timer *timer) {
+  tsl_err err = TSL_OK;
+  TSL_CUDA_TRY(cudaEventRecord(timer->begin, w->stream));
+  for (int64_t u = 0; u < batch->n;) {
+    const tri_group group = {batch->units + u, group_size(w, batch->units + u, batch->n - u),
+                             batch->parts + u};
+    const int64_t lo = group.units[0].lo[0], rows = group.units[group.n - 1].hi[0] - lo;
+    TSL_TRY(tri_letters_read(w, lo, lo + rows));
+    TSL_TRY(tri_in_batches(w, 0, rows,
+                           [=](int64_t a, int64_t b) { return paired_batch(w, &group, 0, a, b); }));
+    u += group.n;
+  }
+  TSL_CUDA_TRY(cudaEventRecord(timer->end, w->stream));
+done:
+  if (err != TSL_OK) (void)cudaStreamSynchronize(w->stream); /* the first error counts */
+  return err;
+}
+
+static tsl_err tri_start(tsl_worker *worker, const tsl_unit *units, int64_t n, tsl_part *parts) {
+  tsl_err err = TSL_OK;
+  tri_gpu *w = gpu_of(worker);
+  tri_started *s = &w->started;
+  tri_batch batch = {units, parts, n, 0};
+  if (s->n == TSL_MOST_STARTED) TSL_FAIL(TSL_ERR_INTERNAL, "%d batches are started", s->n);
+  if (w->p.output == TRI_FORCES)
+    TSL_TRY(tri_forces_queue(w, &batch, tri_started_timer(s)));
+  else
+    TSL_TRY(queue_records(w, &batch, tri_started_timer(s)));
+  s->batches[s->n++] = batch;
+done:
+  return err;
 }
 
 static int64_t tri_saturating_units(const tsl_worker *worker, int kind) {
@@ -299,22 +325,24 @@ static int64_t tri_saturating_units(const tsl_worker *worker, int kind) {
   return w->frames != NULL ? tri_frames_saturating_gpu(w->frames) : 1;
 }
 
+/* With alignments the way back needs a group's letters on the host. */
 static bool tri_overlaps(const tsl_worker *worker) {
-  return ((const tri_gpu *)worker)->p.output == TRI_FORCES;
+  const tri_params *p = &((const tri_gpu *)worker)->p;
+  return p->output == TRI_FORCES || (p->streamed && !p->aligned);
 }
 
 static tsl_err tri_run(tsl_worker *worker, const tsl_unit *units, int64_t n, tsl_part *parts) {
   tsl_err err = TSL_OK;
   tri_gpu *w = gpu_of(worker);
   if (w->frames != NULL) return tri_frames_run_gpu(w->frames, units, n, parts);
-  if (w->p.output == TRI_FORCES) {
-    TSL_TRY(tri_forces_start(worker, units, n, parts));
-    return tri_forces_finish(worker);
+  if (tri_overlaps(worker)) {
+    TSL_TRY(tri_start(worker, units, n, parts));
+    return tri_batch_finish(worker);
   }
-  for (tri_group group = first_group(w, units, n, parts), next; group.n > 0; group = next) {
-    n -= group.n;
-    next = first_group(w, group.units + group.n, n, group.parts + group.n);
-    TSL_TRY(run_group(w, &group, &next));
+  for (int64_t u = 0; u < n;) {
+    const tri_group group = {units + u, group_size(w, units + u, n - u), parts + u};
+    TSL_TRY(run_group(w, &group));
+    u += group.n;
   }
 done:
   return err;
@@ -355,9 +383,9 @@ const tsl_backend tri_backend_gpu = {
     .open = tri_open,
     .begin = tri_begin,
     .run = tri_run,
-    .start = tri_forces_start,
-    .ended = tri_forces_ended,
-    .finish = tri_forces_finish,
+    .start = tri_start,
+    .ended = tri_batch_ended,
+    .finish = tri_batch_finish,
     .overlaps = tri_overlaps,
     .saturating_units = tri_saturating_units,
     .collect = tri_collect,

@@ -2,8 +2,8 @@
  * @file tri_gpu.cuh
  * The family tri on a card: the worker and what its files offer each other.
  *
- *   tri_gpu.cu        the backend: open, begin, run, collect, close
- *   tri_forces.cu     batches of forces, which overlap: start, ended, finish
+ *   tri_gpu.cu        the backend: open, begin, run, start, collect, close
+ *   tri_started.cu    batches that overlap: ended and finish; tri_forces.cu: those of forces
  *   tri_near.cu*      near pairs alone: the tree on the card, kernels of threshold, topk, histogram
  *   tri_filter.cu     topk in many dimensions: candidates by a product of matrices, then refined
  *   tri_fold.cu*      degree, maximum, and the phases of tri_graph.h
@@ -74,23 +74,22 @@ typedef struct tri_lane {
   tsl_gpu_buffer partial, acc, phi;
 } tri_lane;
 
-/** A batch of forces under way; units and parts are the caller's. */
-typedef struct tri_forces_batch {
+/** A batch; units and parts are the caller's. */
+typedef struct tri_batch {
   const tsl_unit *units; /**< [n] */
   tsl_part *parts;       /**< [n] */
   int64_t n;
-  int lane;
-} tri_forces_batch;
+  int lane; /**< FORCES */
+} tri_batch;
 
-/** Batches of forces, used in turn: at most TSL_MOST_STARTED are under way. */
-typedef struct tri_forces {
-  tri_lane lanes[TSL_MOST_STARTED];
+/** Batches under way, TSL_MOST_STARTED at most: of forces, and of records that a rank reads. */
+typedef struct tri_started {
   tsl_gpu_timer timers[TSL_MOST_STARTED + 1]; /**< of the batches under way and of the one before */
-  tri_forces_batch batches[TSL_MOST_STARTED]; /**< [n] under way, in order */
+  tri_batch batches[TSL_MOST_STARTED];        /**< [n] under way, in order */
   int n;
   int64_t finished; /**< batches so far */
   double late;      /**< s that an earlier batch than the last finished one ended after it */
-} tri_forces;
+} tri_started;
 
 /** Near pairs: the tree, and rows of a launch. */
 typedef struct tri_near_state {
@@ -127,11 +126,12 @@ typedef struct tri_gpu {
   tsl_gpu_buffer points, extras, out, out_2, counts, work[6];
   tsl_gpu_buffer strips[TRI_STREAMS];
   struct tri_gemm *gemm; /**< made on first use */
-  tri_forces forces;     /**< FORCES */
-  int length, weight;    /**< FORCES: points and extras are in these tri_gravity_units */
-  tsl_gpu_stage stage;   /**< THRESHOLD and CSR: records on their way to their lists */
-  tri_near_state near;   /**< with params.near */
-  tri_graph_state graph; /**< tri_is_graph */
+  tri_started started;
+  tri_lane lanes[TSL_MOST_STARTED]; /**< FORCES */
+  int length, weight;               /**< FORCES: points and extras are in these tri_gravity_units */
+  tsl_gpu_stage stage;              /**< THRESHOLD and CSR: records on their way to their lists */
+  tri_near_state near;              /**< with params.near */
+  tri_graph_state graph;            /**< tri_is_graph */
   tri_filter_state filter;
   struct tri_card_equation *equation; /**< the deck's own function, tri_equation.cuh; or NULL */
   struct tri_letters_state *letters;  /**< of sequences, tri_letters.cuh; or NULL */
@@ -308,10 +308,18 @@ tsl_err tri_forces_open(tri_gpu *w);
 void tri_forces_close(tri_gpu *w);
 /** Wait for all lanes and give their buffers back. */
 void tri_forces_release(tri_gpu *w);
-/** tsl_backend.start, ended and finish for the output FORCES. */
-tsl_err tri_forces_start(tsl_worker *worker, const tsl_unit *units, int64_t n, tsl_part *parts);
-bool tri_forces_ended(tsl_worker *worker);
-tsl_err tri_forces_finish(tsl_worker *worker);
+/** Queue the work of a batch in a lane that is free, set to it; after an error none of it is under
+ *  way. */
+tsl_err tri_forces_queue(tri_gpu *w, tri_batch *batch, const tsl_gpu_timer *timer);
+
+/** Timers of batches. */
+tsl_err tri_started_open(tri_started *s);
+void tri_started_close(tri_started *s);
+/** Events for the next batch that is started. */
+const tsl_gpu_timer *tri_started_timer(const tri_started *s);
+/** tsl_backend.ended and finish. */
+bool tri_batch_ended(tsl_worker *worker);
+tsl_err tri_batch_finish(tsl_worker *worker);
 
 /** `tesela bench maps` and `tesela bench tri`. */
 tsl_err tri_bench_maps(int argc, char **argv);

@@ -2,7 +2,6 @@
 #include "tri_letters.cuh"
 
 #include "tri_extension.h"
-#include "tri_host_threads.cuh"
 
 #include <algorithm>
 #include <vector>
@@ -136,7 +135,16 @@ static tsl_err reserve(tri_gpu *w, int64_t bytes, const char *what, tsl_gpu_buff
   return tsl_gpu_reserve(&w->memory, buffer, w->p.streamed ? bytes + bytes / 8 : bytes, what);
 }
 
-/* The letters go by pinned memory: of a million pairs they are most of what a card waits for. */
+/* By pinned memory, where those that are read have come to: of a million pairs letters are most of
+ * what a card waits for. */
+static tsl_err send(tri_letters_state *l, const void *from, int64_t bytes, void *to) {
+  tsl_err err = TSL_OK;
+  if (l->records == NULL) return tsl_gpu_send(&l->stage, from, bytes, to, l->moves);
+  TSL_CUDA_TRY(cudaMemcpyAsync(to, from, (size_t)bytes, cudaMemcpyHostToDevice, l->moves));
+done:
+  return err;
+}
+
 tsl_err tri_letters_upload(tri_gpu *w, const tri_sequences *s, int64_t n_places,
                            tri_letters_set *to) {
   tsl_err err = TSL_OK;
@@ -144,9 +152,10 @@ tsl_err tri_letters_upload(tri_gpu *w, const tri_sequences *s, int64_t n_places,
   const int64_t letters = s->starts[n_places], word = sizeof(uint32_t);
   const int64_t starts = (n_places + 1) * (int64_t)sizeof *s->starts;
   TSL_TRY(reserve(w, letters + word, "letters", &to->codes)); /* read by words */
-  TSL_TRY(tsl_gpu_send(&l->stage, s->codes, letters, to->codes.data, l->moves));
+  TSL_TRY(send(l, s->codes, letters, to->codes.data));
   TSL_TRY(reserve(w, starts, "starts of sequences", &to->starts));
-  TSL_TRY(tsl_gpu_send(&l->stage, s->starts, starts, to->starts.data, l->moves));
+  TSL_TRY(send(l, s->starts, starts, to->starts.data));
+  TSL_CUDA_TRY(cudaStreamSynchronize(l->moves));
 done:
   return err;
 }
@@ -157,15 +166,17 @@ tsl_err tri_letters_open(tri_gpu *w) {
   const tri_sequences s = tri_sequences_of(w->problem);
   const tsl_field *scores = &w->problem->fields[TRI_SCORES];
   TSL_TRY(tsl_alloc(1, sizeof *w->letters, "sequences", (void **)&w->letters));
-  TSL_TRY(tsl_gpu_stage_create(&w->letters->stage));
   TSL_CUDA_TRY(cudaStreamCreateWithFlags(&w->letters->moves, cudaStreamNonBlocking));
+  for (tri_letters_set &set : w->letters->sets)
+    TSL_CUDA_TRY(cudaEventCreateWithFlags(&set.seen, cudaEventDisableTiming));
   TSL_TRY(
       tsl_gpu_upload(w, &w->letters->scores, scores->data, tsl_field_count(scores) * 4, "scores"));
-  w->letters->threads = tri_usable_cores();
-  if (w->p.streamed)
-    TSL_TRY(tri_records_open(w->problem, w->letters->threads, &w->letters->records));
-  else
+  if (w->p.streamed) {
+    TSL_TRY(tri_letters_reader(w));
+  } else {
+    TSL_TRY(tsl_gpu_stage_create(&w->letters->stage));
     TSL_TRY(tri_letters_upload(w, &s, w->p.n_pad, w->letters->sets));
+  }
   if (w->p.output == TRI_PAIRED) return tri_paired_open(w);
   if (w->p.function == TRI_EXTENSION) return tri_extension_open(w);
   TSL_TRY(upload_columns(w));
@@ -187,6 +198,7 @@ void tri_letters_close(tri_gpu *w) {
   for (tri_letters_set &set : l->sets) {
     tsl_gpu_release(&w->memory, &set.codes);
     tsl_gpu_release(&w->memory, &set.starts);
+    if (set.seen != NULL) (void)cudaEventDestroy(set.seen);
   }
   tsl_gpu_stage_destroy(&l->stage);
   if (l->moves != NULL) (void)cudaStreamDestroy(l->moves);

@@ -27,6 +27,7 @@ enum {
 /** Letters on the card: fields TRI_LETTERS and TRI_STARTS, or those of a group of units. */
 typedef struct tri_letters_set {
   tsl_gpu_buffer codes, starts;
+  cudaEvent_t seen; /**< kernels that were queued with the set have ended */
 } tri_letters_set;
 
 /** Sequences on the card. */
@@ -43,11 +44,10 @@ typedef struct tri_letters_state {
   tsl_gpu_buffer counter;  /**< of the items that blocks have taken */
   int resident;            /**< blocks of the kernel for long patterns; of alignments' kernels */
   int resident_long;       /**< of those for long texts */
-  tsl_gpu_stage stage;     /**< letters on their way to the card, on a stream of their own */
-  cudaStream_t moves;      /**< this */
+  tsl_gpu_stage stage;     /**< letters of fields on their way to the card */
+  cudaStream_t moves;      /**< where all letters go */
   letters_reader *records; /**< with params.streamed; else NULL */
   tri_sequences sequences; /**< likewise, of kernels' set, on the host */
-  int64_t read[2];         /**< likewise, rows of the other set; {0, 0}: none */
   int threads;             /**< likewise, that read */
 } tri_letters_state;
 
@@ -288,12 +288,13 @@ tsl_err tri_traceback_rows_run(tri_gpu *w, int64_t lo, int64_t hi, tsl_part *par
 tsl_err tri_letters_upload(tri_gpu *w, const tri_sequences *s, int64_t n_places,
                            tri_letters_set *to);
 
-/** With params.streamed: read the records of rows [lo, hi), by all threads of the host, into the
- *  set that kernels do not see. What was read before is lost on the host. */
+/** With params.streamed: open l->records, which reads into pinned memory. */
+tsl_err tri_letters_reader(tri_gpu *w);
+/** With params.streamed: read the records of rows [lo, hi), by all threads of the host, for kernels
+ *  that are queued from now on. They are a problem of their own, rows and columns from 0 on, with
+ *  params of the worker. What was read before is lost on the host; the card keeps it for kernels
+ *  that were queued, and those before them have ended when this returns. */
 tsl_err tri_letters_read(tri_gpu *w, int64_t lo, int64_t hi);
-/** Rows [lo, hi) for kernels, read unless they just were. They are a problem of their own then,
- *  rows and columns from 0 on, with params of the worker. All kernels before have ended. */
-tsl_err tri_letters_take(tri_gpu *w, int64_t lo, int64_t hi);
 /** Those that kernels see, on the host, until others are read. */
 tri_sequences tri_letters_sequences(const tri_gpu *w);
 

@@ -10,7 +10,7 @@
  * A warp owns a strip of 32 NC columns and walks down the rows, lane l one row behind lane l - 1,
  * NC columns in the registers of a lane. A lane keeps G = H - open - extend and F of the row above;
  * the scores it adds, s + open + extend, lie in shared memory for each letter (the profile), so a
- * cell is three fused add-max, one max and one addition. H and E of the last column go to the next
+ * cell is four fused add-max and one addition. H and E of the last column go to the next
  * strip through one list of edges in the device memory, 32 rows at a time: a strip replaces what it
  * has read, and counts the rows that it has finished. What it writes is E' (dp.h), which is as
  * good to the next strip and what all devices have where the edge leaves the band.
@@ -214,7 +214,10 @@ static __device__ __forceinline__ void dp_affine_profile(const dp_affine_args &a
   }
 }
 
-/** One row. @param[in] scores  profile of the row's letter, from the lane's part on
+/** One row. From column to column only E waits, for one operation:
+ *    E[j+1] = max(E[j] - extend, opened[j]),  G[j] = max(E[j] - open - extend, opened[j]),
+ *  opened being H - open - extend but for gaps among the columns.
+ *  @param[in] scores  profile of the row's letter, from the lane's part on
  *  @param[in] h, e  of the column to the left @param[in] stop  ragged: last real column, or -1
  *  @return KEEP: directions, four bits for each column */
 template <int NC, bool LOCAL, bool KEEP, bool RAGGED>
@@ -224,6 +227,7 @@ static __device__ __forceinline__ uint32_t dp_affine_row(const dp_affine_args &a
   int left = h - a.open_extend, diagonal = l.corner;
   uint32_t directions = 0;
   l.corner = left;
+  e = __viaddmax_s32(e, -a.extend, left);
 #pragma unroll
   for (int k4 = 0; k4 < NC / 4; k4++) {
     const int4 four = scores[k4 * 32];
@@ -232,28 +236,28 @@ static __device__ __forceinline__ uint32_t dp_affine_row(const dp_affine_args &a
     for (int q = 0; q < 4; q++) {
       const int k = 4 * k4 + q, up = l.g[k];
       const int f = __viaddmax_s32(l.f[k], -a.extend, up);
-      const int e_new = __viaddmax_s32(e, -a.extend, left);
       const int pair =
           LOCAL ? __viaddmax_s32_relu(diagonal, s[q], f) : __viaddmax_s32(diagonal, s[q], f);
-      h = pair > e_new ? pair : e_new;
+      const int opened = pair - a.open_extend;
+      const int g = __viaddmax_s32(e, -a.open_extend, opened);
+      h = pair > e ? pair : e; /* seldom needed */
       if (KEEP) {
         const uint32_t from = LOCAL && h == 0        ? DP_FROM_NOTHING
                               : h == diagonal + s[q] ? DP_FROM_PAIR
-                              : h == e_new           ? DP_FROM_LEFT
+                              : h == e               ? DP_FROM_LEFT
                                                      : DP_FROM_UP;
-        directions |= (from | (e_new != left ? DP_LEFT_EXTENDS : 0) | (f != up ? DP_UP_EXTENDS : 0))
+        directions |= (from | (e != left ? DP_LEFT_EXTENDS : 0) | (f != up ? DP_UP_EXTENDS : 0))
                       << (4 * k);
       }
-      e = e_new;
-      diagonal = up;
-      left = h - a.open_extend;
-      l.g[k] = left;
-      l.f[k] = f;
       if (RAGGED && k == stop) l.exit_h = h, l.exit_e = e;
+      if (k == NC - 1) l.h = h, l.e = e;
+      e = __viaddmax_s32(e, -a.extend, opened); /* of the next column */
+      diagonal = up;
+      left = g;
+      l.g[k] = g;
+      l.f[k] = f;
     }
   }
-  l.h = h;
-  l.e = e;
   return directions;
 }
 

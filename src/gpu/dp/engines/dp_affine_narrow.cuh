@@ -4,8 +4,8 @@
  *
  * A lane is two halves: the low 16 bits of its registers hold NC columns, the high ones the next
  * NC, one row behind. So a warp is a pipeline of 64 halves over 64 NC columns, and a step of two
- * cells is three fused add-max, one max, one addition and one permutation, which joins the scores
- * of the two rows (the profile holds 16 bits for each letter and column).
+ * cells is five fused add-max (global: four, and one addition) and one permutation, which joins the
+ * scores of the two rows (the profile holds 16 bits for each letter and column).
  *
  * Values are relative to a base of the warp, which moves between chunks of rows. Before a chunk
  * all values from which it is computed, those in registers and those of the edge, are seen to lie
