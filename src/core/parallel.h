@@ -58,4 +58,22 @@ void tsl_parallel_inherit(void (*start)(int n), int n);
  */
 tsl_err tsl_parallel(int64_t n, int64_t grain, tsl_parallel_body body, void *context);
 
+/** Threads of a worker's own, beside those of the process, which may be at work for others. */
+typedef struct tsl_team tsl_team;
+
+/** Start a team, on the processors that the caller may use, who is one of its threads.
+ *  @param[in]  slots  held within 1..TSL_PARALLEL_MOST
+ *  @param[out] team   tsl_team_close() ends it; NULL on failure
+ *  @return TSL_ERR_MEMORY */
+tsl_err tsl_team_open(int slots, tsl_team **team);
+void tsl_team_close(tsl_team **team);
+/** Threads of the team; 1 of none (NULL). */
+int tsl_team_slots(const tsl_team *team);
+/** As tsl_parallel, by this team. */
+tsl_err tsl_team_run(tsl_team *team, int64_t n, int64_t grain, tsl_parallel_body body,
+                     void *context);
+
+/** Processors that the caller may use, TSL_PARALLEL_MOST at most. */
+int tsl_usable_cores(void);
+
 TSL_C_END

@@ -252,10 +252,58 @@ static void nested(void **state) {
   tsl_parallel_close();
 }
 
+/* ------------------------------------------------------------- teams of others */
+
+/* A team at work while another one, and that of the process, are. */
+typedef struct beside {
+  tsl_team *team;
+  atomic_int inner, slots_seen;
+} beside;
+
+static tsl_err add_one(void *context, int slot, int64_t lo, int64_t hi) {
+  beside *b = context;
+  (void)slot;
+  atomic_fetch_add(&b->inner, (int)(hi - lo));
+  return TSL_OK;
+}
+
+static tsl_err within(void *context, int slot, int64_t lo, int64_t hi) {
+  tsl_err err = TSL_OK;
+  beside *b = context;
+  (void)lo, (void)hi;
+  atomic_fetch_or(&b->slots_seen, 1 << slot);
+  pause_us(2000); /* time for others to begin */
+  TSL_TRY(tsl_parallel(100, 1, add_one, b));
+done:
+  return err;
+}
+
+/** A team has its own threads, also within a range of another's. */
+static void teams(void **state) {
+  static beside b;
+  tsl_team *none = NULL;
+  (void)state;
+  good(tsl_parallel_open(2));
+  good(tsl_team_open(3, &b.team));
+  assert_int_equal(tsl_team_slots(b.team), 3);
+  assert_int_equal(tsl_team_slots(none), 1);
+  good(tsl_team_run(b.team, 9, 1, within, &b));
+  assert_int_equal(atomic_load(&b.inner), 900);
+  assert_int_equal(atomic_load(&b.slots_seen), 7);
+  good(tsl_team_run(none, 5, 2, add_one, &b));
+  assert_int_equal(atomic_load(&b.inner), 905);
+  tsl_team_close(&b.team);
+  assert_null(b.team);
+  tsl_team_close(&b.team);
+  tsl_parallel_close();
+  assert_in_range(tsl_usable_cores(), 1, TSL_PARALLEL_MOST);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(ranges), cmocka_unit_test(together), cmocka_unit_test(inherit),
       cmocka_unit_test(bits),   cmocka_unit_test(errors),   cmocka_unit_test(nested),
+      cmocka_unit_test(teams),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
