@@ -1,6 +1,6 @@
 /* Frames of a trajectory on a card: threads of the host that read, sort and count them there. */
+#include "parallel.h"
 #include "tri_frames_kernels.cuh"
-#include "tri_host_threads.cuh"
 
 #include <cub/device/device_scan.cuh>
 #include <stdlib.h>
@@ -31,7 +31,9 @@ struct errand {
 struct tri_frames_gpu {
   const tsl_problem *problem;
   tri_params p;
-  int card, processors, threads;
+  int card, processors;
+  int threads;    /* of the team, that have a seat */
+  tsl_team *team; /* of the worker's own */
   size_t scratch; /* bytes of the scan */
   tsl_gpu_memory memory;
   tsl_gpu_buffer kinds, place_of; /* with kinds: of the atoms, and where counts of two begin */
@@ -103,7 +105,7 @@ done:
 /* As many threads as cores, fewer where memory does not suffice. */
 tsl_err make_seats(tri_frames_gpu *w) {
   tsl_err err = TSL_OK;
-  const int wanted = tri_usable_cores();
+  const int wanted = tsl_usable_cores();
   w->seats = (seat *)calloc((size_t)wanted, sizeof *w->seats);
   if (w->seats == nullptr) TSL_FAIL(TSL_ERR_MEMORY, "no host memory for frames");
   for (int k = 0; k < wanted; k++) {
@@ -198,11 +200,12 @@ done:
   return err;
 }
 
-tsl_err take_frame(void *context, int thread, int64_t k) {
+/* A range of one frame. */
+tsl_err take_frame(void *context, int slot, int64_t k, int64_t) {
   tri_frames_gpu *const w = (tri_frames_gpu *)context;
   tsl_err err = TSL_OK;
   TSL_CUDA_TRY(cudaSetDevice(w->card));
-  TSL_TRY(run_frame(w, &w->seats[thread], &w->errands[k]));
+  TSL_TRY(run_frame(w, &w->seats[slot], &w->errands[k]));
 done:
   return err;
 }
@@ -220,6 +223,7 @@ double now() {
 void tri_frames_close_gpu(tri_frames_gpu **frames) {
   tri_frames_gpu *w = *frames;
   if (w == nullptr) return;
+  tsl_team_close(&w->team);
   for (int k = 0; k < w->threads; k++) seat_clear(w, &w->seats[k]);
   tsl_gpu_release(&w->memory, &w->kinds);
   tsl_gpu_release(&w->memory, &w->place_of);
@@ -245,6 +249,7 @@ tsl_err tri_frames_open_gpu(const tsl_problem *problem, const tsl_device *device
                                              (int)(2 * w->p.n + CELL_ROOM)));
   TSL_TRY(put_kinds(w));
   TSL_TRY(make_seats(w));
+  TSL_TRY(tsl_team_open(w->threads, &w->team));
 done:
   if (err != TSL_OK) tri_frames_close_gpu(&w);
   *out = w;
@@ -267,7 +272,7 @@ tsl_err tri_frames_run_gpu(tri_frames_gpu *w, const tsl_unit *units, int64_t n, 
   for (int64_t u = 0; u < n; u++)
     for (int64_t k = units[u].lo[0]; k < units[u].hi[0]; k++) errands[m++] = {u, k};
   w->units = units, w->parts = parts, w->errands = errands;
-  TSL_TRY(tri_host_threads_run(w->threads, m, take_frame, w));
+  TSL_TRY(tsl_team_run(w->team, m, 1, take_frame, w));
   for (int64_t u = 0; u < n; u++)
     parts[u].seconds =
         m > 0 ? (now() - start) * (double)(units[u].hi[0] - units[u].lo[0]) / (double)m : 0;

@@ -269,7 +269,7 @@ done:
  * Streamed are half a window, as one group is read while another is computed; a whole one, if few
  * pairs are in it. */
 static int64_t group_size(const tri_gpu *w, const tsl_unit *units, int64_t n) {
-  enum { FEW = 1 << 15 };
+  enum { FEW = 1 << 14 };
   const bool together = w->p.output != TRI_CONDENSED && w->p.output != TRI_SQUARE;
   const int64_t m = together ? tsl_neighbours(units, n) : 1;
   double bytes = units->device_bytes;

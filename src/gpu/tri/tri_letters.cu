@@ -139,7 +139,7 @@ static tsl_err reserve(tri_gpu *w, int64_t bytes, const char *what, tsl_gpu_buff
  * what a card waits for. */
 static tsl_err send(tri_letters_state *l, const void *from, int64_t bytes, void *to) {
   tsl_err err = TSL_OK;
-  if (l->records == NULL) return tsl_gpu_send(&l->stage, from, bytes, to, l->moves);
+  if (l->sets->records == NULL) return tsl_gpu_send(&l->stage, from, bytes, to, l->moves);
   TSL_CUDA_TRY(cudaMemcpyAsync(to, from, (size_t)bytes, cudaMemcpyHostToDevice, l->moves));
 done:
   return err;
@@ -155,7 +155,6 @@ tsl_err tri_letters_upload(tri_gpu *w, const tri_sequences *s, int64_t n_places,
   TSL_TRY(send(l, s->codes, letters, to->codes.data));
   TSL_TRY(reserve(w, starts, "starts of sequences", &to->starts));
   TSL_TRY(send(l, s->starts, starts, to->starts.data));
-  TSL_CUDA_TRY(cudaStreamSynchronize(l->moves));
 done:
   return err;
 }
@@ -167,12 +166,10 @@ tsl_err tri_letters_open(tri_gpu *w) {
   const tsl_field *scores = &w->problem->fields[TRI_SCORES];
   TSL_TRY(tsl_alloc(1, sizeof *w->letters, "sequences", (void **)&w->letters));
   TSL_CUDA_TRY(cudaStreamCreateWithFlags(&w->letters->moves, cudaStreamNonBlocking));
-  for (tri_letters_set &set : w->letters->sets)
-    TSL_CUDA_TRY(cudaEventCreateWithFlags(&set.seen, cudaEventDisableTiming));
   TSL_TRY(
       tsl_gpu_upload(w, &w->letters->scores, scores->data, tsl_field_count(scores) * 4, "scores"));
   if (w->p.streamed) {
-    TSL_TRY(tri_letters_reader(w));
+    TSL_TRY(tri_letters_readers(w));
   } else {
     TSL_TRY(tsl_gpu_stage_create(&w->letters->stage));
     TSL_TRY(tri_letters_upload(w, &s, w->p.n_pad, w->letters->sets));
@@ -192,17 +189,20 @@ tri_sequences tri_letters_sequences(const tri_gpu *w) {
 void tri_letters_close(tri_gpu *w) {
   tri_letters_state *const l = w->letters;
   if (l == NULL) return;
+  if (l->moves != NULL) (void)cudaStreamSynchronize(l->moves);
   tsl_gpu_buffer *const buffers[] = {&l->order,  &l->first, &l->texts,  &l->below,
                                      &l->scores, &l->rows,  &l->counter};
   for (tsl_gpu_buffer *buffer : buffers) tsl_gpu_release(&w->memory, buffer);
   for (tri_letters_set &set : l->sets) {
     tsl_gpu_release(&w->memory, &set.codes);
     tsl_gpu_release(&w->memory, &set.starts);
-    if (set.seen != NULL) (void)cudaEventDestroy(set.seen);
+    letters_reader_close(&set.records);
+    for (cudaEvent_t event : {set.sent, set.seen})
+      if (event != NULL) (void)cudaEventDestroy(event);
   }
   tsl_gpu_stage_destroy(&l->stage);
   if (l->moves != NULL) (void)cudaStreamDestroy(l->moves);
-  letters_reader_close(&l->records);
+  tsl_team_close(&l->team);
   tsl_free(l);
   w->letters = NULL;
 }

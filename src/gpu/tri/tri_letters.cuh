@@ -9,6 +9,7 @@
  */
 #pragma once
 
+#include "parallel.h"
 #include "tri_edit.h"
 #include "tri_gpu.cuh"
 #include "tri_records.h"
@@ -27,7 +28,10 @@ enum {
 /** Letters on the card: fields TRI_LETTERS and TRI_STARTS, or those of a group of units. */
 typedef struct tri_letters_set {
   tsl_gpu_buffer codes, starts;
-  cudaEvent_t seen; /**< kernels that were queued with the set have ended */
+  letters_reader
+      *records;     /**< with params.streamed: what reads it, into pinned memory; else NULL */
+  cudaEvent_t sent; /**< likewise: it is on the card, the host's memory free */
+  cudaEvent_t seen; /**< likewise: kernels that were queued with it have ended */
 } tri_letters_set;
 
 /** Sequences on the card. */
@@ -46,9 +50,8 @@ typedef struct tri_letters_state {
   int resident_long;       /**< of those for long texts */
   tsl_gpu_stage stage;     /**< letters of fields on their way to the card */
   cudaStream_t moves;      /**< where all letters go */
-  letters_reader *records; /**< with params.streamed; else NULL */
-  tri_sequences sequences; /**< likewise, of kernels' set, on the host */
-  int threads;             /**< likewise, that read */
+  tri_sequences sequences; /**< with params.streamed: of kernels' set, on the host */
+  tsl_team *team;          /**< likewise, that reads */
 } tri_letters_state;
 
 /** What kernels see. */
@@ -283,17 +286,17 @@ tsl_err tri_paired_rows(tri_gpu *w, int64_t a, int64_t b, void *slab);
  *  host or on their way there, and fill its lists of spans and operations. Waits. */
 tsl_err tri_traceback_rows_run(tri_gpu *w, int64_t lo, int64_t hi, tsl_part *part);
 
-/** Letters and starts of places 0 to n_places - 1 into a set that no kernel sees. Waits for that
- *  alone. */
+/** Letters and starts of places 0 to n_places - 1 into a set, on the stream l->moves; waits where
+ *  they are not in pinned memory. */
 tsl_err tri_letters_upload(tri_gpu *w, const tri_sequences *s, int64_t n_places,
                            tri_letters_set *to);
 
-/** With params.streamed: open l->records, which reads into pinned memory. */
-tsl_err tri_letters_reader(tri_gpu *w);
+/** With params.streamed: open what reads. */
+tsl_err tri_letters_readers(tri_gpu *w);
 /** With params.streamed: read the records of rows [lo, hi), by all threads of the host, for kernels
- *  that are queued from now on. They are a problem of their own, rows and columns from 0 on, with
- *  params of the worker. What was read before is lost on the host; the card keeps it for kernels
- *  that were queued, and those before them have ended when this returns. */
+ *  that are queued from now on, which wait for them. They are a problem of their own, rows and
+ *  columns from 0 on, with params of the worker. Those read before stay on the card for kernels
+ *  that were queued, on the host until the next ones are read. */
 tsl_err tri_letters_read(tri_gpu *w, int64_t lo, int64_t hi);
 /** Those that kernels see, on the host, until others are read. */
 tri_sequences tri_letters_sequences(const tri_gpu *w);
