@@ -99,7 +99,7 @@ add_terms(const R (*sides)[THIRD][2 * TILE], int row, int column,
           const typename triples_formulas<R>::pair (&pair)[ROWS][COLUMNS], R (&wz)[ROWS][COLUMNS],
           R (&q)[ROWS][COLUMNS]) {
   typedef triples_formulas<R> fn;
-#pragma unroll 8
+#pragma unroll 4
   for (int m = 0; m < THIRD; m++) {
     R a[VALUES][ROWS], b[VALUES][COLUMNS];
 #pragma unroll
