@@ -207,7 +207,9 @@ tsl_err dp_affine_enter(dp_affine *b, int k, int64_t lo, int64_t rows, const int
   tsl_err err = TSL_OK;
   dp_affine_own *own = &b->own[k];
   tsl_gpu_memory *memory = &b->card->memory;
-  TSL_TRY(tsl_gpu_reserve(memory, &own->counters, 4 * (dp_affine_grains(b) + 1), "counters"));
+  TSL_TRY(tsl_gpu_reserve(memory, &own->counters,
+                          4 * (dp_affine_grains(b) + 1 + 4 * (int64_t)b->card->processors),
+                          "counters"));
   if (own->edge.bytes < 8 * (rows + 1))
     TSL_TRY(tsl_gpu_reserve(memory, &own->edge, 8 * (rows + 1 + MORE_ROWS), "edge"));
   if (left != NULL)
@@ -293,6 +295,8 @@ dp_affine_args dp_affine_args_of(const dp_affine *b, int k, int64_t lo, int64_t 
   a.edge = (int2 *)b->own[k].edge.data;
   a.finished = (uint32_t *)b->own[k].counters.data;
   a.ticket = a.finished + dp_affine_grains(b);
+  a.taken = a.ticket + 1;
+  a.processors = b->card->processors;
   a.marks = (uint32_t *)b->marks.data;
   a.number = b->number + 1;
   a.history = (uint32_t *)b->history.data;

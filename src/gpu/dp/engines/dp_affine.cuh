@@ -10,7 +10,7 @@
  * A warp owns a strip of 32 NC columns and walks down the rows, lane l one row behind lane l - 1,
  * NC columns in the registers of a lane. A lane keeps G = H - open - extend and F of the row above;
  * the scores it adds, s + open + extend, lie in shared memory for each letter (the profile), so a
- * cell is four fused add-max and one addition. H and E of the last column go to the next
+ * cell is three fused add-max, one max and one addition. H and E of the last column go to the next
  * strip through one list of edges in the device memory, 32 rows at a time: a strip replaces what it
  * has read, and counts the rows that it has finished. What it writes is E' (dp.h), which is as
  * good to the next strip and what all devices have where the edge leaves the band.
@@ -90,12 +90,14 @@ typedef struct dp_affine_args {
   const int32_t *scores;            /**< [letters][letters + 1] s(row, column), last column -inf */
   int2 *edge;                       /**< [rows + 1] H and E; entry 0 is the row above */
   uint32_t *ticket, *finished;      /**< finished: [strips] chunks of rows */
-  const dp_best *best_above;        /**< [grains] best cells above the tile, by columns */
-  dp_best *best_below;              /**< [grains] and with the tile, in the first of a strip */
-  uint32_t *marks;                  /**< [grains] last launch that has done these columns */
-  uint32_t number;                  /**< of this launch; that of the launch before is 1 less */
-  uint32_t *history;                /**< WAYS: [strips][steps][32], row r of lane l in r + lag l */
-  int32_t *cells;                   /**< CELLS: H of the tile's first cell, rows ld apart */
+  uint32_t *taken;                  /**< [4 processors] strips that each scheduler has taken */
+  int processors;
+  const dp_best *best_above; /**< [grains] best cells above the tile, by columns */
+  dp_best *best_below;       /**< [grains] and with the tile, in the first of a strip */
+  uint32_t *marks;           /**< [grains] last launch that has done these columns */
+  uint32_t number;           /**< of this launch; that of the launch before is 1 less */
+  uint32_t *history;         /**< WAYS: [strips][steps][32], row r of lane l in r + lag l */
+  int32_t *cells;            /**< CELLS: H of the tile's first cell, rows ld apart */
   int64_t ld;
   int64_t row0;  /**< row of the table above the tile */
   int64_t steps; /**< of history, a strip */
@@ -124,6 +126,28 @@ static inline int dp_affine_wide(int processors, int letters, int64_t columns, i
   for (int width = 16; width > 4; width /= 2)
     if (letters * width <= 128 && columns >= 6 * processors * lanes * width) return width;
   return 4;
+}
+
+/**
+ * The next strip, the same in all lanes. Where chunks are left out, those that are computed at a
+ * time are of neighbouring strips, and all of them go as fast as the slowest: as its scheduler
+ * lets it, which warps share. So a warp lets those on other schedulers go first whose turn it is,
+ * for some microseconds at most; nothing but time depends on it.
+ */
+static __device__ __forceinline__ uint32_t dp_affine_next(const dp_affine_args &a, int lane) {
+  enum { SCHEDULERS = 4, EARLY = 64, LOOKS = 64, NAP = 256 /* ns */ };
+  if (a.known != NULL && lane == 0) {
+    const uint32_t processor = dp_processor() % (uint32_t)a.processors;
+    const uint32_t scheduler = dp_warp_place() % SCHEDULERS;
+    const uint32_t had = atomicAdd(&a.taken[processor * SCHEDULERS + scheduler], 1u);
+    const uint32_t turn = (had * SCHEDULERS + scheduler) * (uint32_t)a.processors + processor;
+    for (int k = 0; k < LOOKS; k++) {
+      const uint32_t next = *(volatile uint32_t *)a.ticket;
+      if (next + EARLY >= turn || next >= (uint32_t)a.strips) break;
+      __nanosleep(NAP);
+    }
+  }
+  return dp_next_ticket(a.ticket, lane);
 }
 
 /** Bytes of shared memory of a warp: the profile, and a chunk of edges in and out. */
@@ -214,10 +238,7 @@ static __device__ __forceinline__ void dp_affine_profile(const dp_affine_args &a
   }
 }
 
-/** One row. From column to column only E waits, for one operation:
- *    E[j+1] = max(E[j] - extend, opened[j]),  G[j] = max(E[j] - open - extend, opened[j]),
- *  opened being H - open - extend but for gaps among the columns.
- *  @param[in] scores  profile of the row's letter, from the lane's part on
+/** One row. @param[in] scores  profile of the row's letter, from the lane's part on
  *  @param[in] h, e  of the column to the left @param[in] stop  ragged: last real column, or -1
  *  @return KEEP: directions, four bits for each column */
 template <int NC, bool LOCAL, bool KEEP, bool RAGGED>
@@ -227,7 +248,6 @@ static __device__ __forceinline__ uint32_t dp_affine_row(const dp_affine_args &a
   int left = h - a.open_extend, diagonal = l.corner;
   uint32_t directions = 0;
   l.corner = left;
-  e = __viaddmax_s32(e, -a.extend, left);
 #pragma unroll
   for (int k4 = 0; k4 < NC / 4; k4++) {
     const int4 four = scores[k4 * 32];
@@ -236,28 +256,28 @@ static __device__ __forceinline__ uint32_t dp_affine_row(const dp_affine_args &a
     for (int q = 0; q < 4; q++) {
       const int k = 4 * k4 + q, up = l.g[k];
       const int f = __viaddmax_s32(l.f[k], -a.extend, up);
+      const int e_new = __viaddmax_s32(e, -a.extend, left);
       const int pair =
           LOCAL ? __viaddmax_s32_relu(diagonal, s[q], f) : __viaddmax_s32(diagonal, s[q], f);
-      const int opened = pair - a.open_extend;
-      const int g = __viaddmax_s32(e, -a.open_extend, opened);
-      h = pair > e ? pair : e; /* seldom needed */
+      h = pair > e_new ? pair : e_new;
       if (KEEP) {
         const uint32_t from = LOCAL && h == 0        ? DP_FROM_NOTHING
                               : h == diagonal + s[q] ? DP_FROM_PAIR
-                              : h == e               ? DP_FROM_LEFT
+                              : h == e_new           ? DP_FROM_LEFT
                                                      : DP_FROM_UP;
-        directions |= (from | (e != left ? DP_LEFT_EXTENDS : 0) | (f != up ? DP_UP_EXTENDS : 0))
+        directions |= (from | (e_new != left ? DP_LEFT_EXTENDS : 0) | (f != up ? DP_UP_EXTENDS : 0))
                       << (4 * k);
       }
-      if (RAGGED && k == stop) l.exit_h = h, l.exit_e = e;
-      if (k == NC - 1) l.h = h, l.e = e;
-      e = __viaddmax_s32(e, -a.extend, opened); /* of the next column */
+      e = e_new;
       diagonal = up;
-      left = g;
-      l.g[k] = g;
+      left = h - a.open_extend;
+      l.g[k] = left;
       l.f[k] = f;
+      if (RAGGED && k == stop) l.exit_h = h, l.exit_e = e;
     }
   }
+  l.h = h;
+  l.e = e;
   return directions;
 }
 
@@ -467,7 +487,7 @@ __global__ void __launch_bounds__(128) dp_affine_kernel(const __grid_constant__ 
   int2 *in = (int2 *)(profile + a.letters * 32 * NC), *out = in + DP_AFFINE_CHUNK;
   if (a.spoiled != NULL && *a.spoiled == 0) return;
   for (;;) {
-    const uint32_t strip = dp_next_ticket(a.ticket, lane);
+    const uint32_t strip = dp_affine_next(a, lane);
     if (strip >= (uint32_t)a.strips) return;
     if ((strip + 1) * DP_WARP * NC > (uint32_t)a.columns_n)
       dp_affine_strip<NC, LOCAL, MODE, true>(a, (int)strip, lane, profile, in, out);

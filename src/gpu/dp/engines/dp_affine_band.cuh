@@ -24,7 +24,7 @@ typedef struct dp_affine_rows {
 typedef struct dp_affine_own {
   tsl_gpu_buffer edge;
   tsl_gpu_buffer old_edge; /**< 16 bits: as it was before the tile */
-  tsl_gpu_buffer counters; /**< finished [strips], then the ticket */
+  tsl_gpu_buffer counters; /**< finished [strips], then the ticket and taken (dp_affine_args) */
 } dp_affine_own;
 
 /** Bits of a value and columns of a lane (16 bits: of half a lane). */

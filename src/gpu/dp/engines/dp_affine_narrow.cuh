@@ -4,8 +4,8 @@
  *
  * A lane is two halves: the low 16 bits of its registers hold NC columns, the high ones the next
  * NC, one row behind. So a warp is a pipeline of 64 halves over 64 NC columns, and a step of two
- * cells is five fused add-max (global: four, and one addition) and one permutation, which joins the
- * scores of the two rows (the profile holds 16 bits for each letter and column).
+ * cells is three fused add-max, one max, one addition and one permutation, which joins the scores
+ * of the two rows (the profile holds 16 bits for each letter and column).
  *
  * Values are relative to a base of the warp, which moves between chunks of rows. Before a chunk
  * all values from which it is computed, those in registers and those of the edge, are seen to lie
@@ -473,7 +473,7 @@ __global__ void __launch_bounds__(128) dp_narrow_kernel(const __grid_constant__ 
   int2 *out = (int2 *)(profile + a.letters * dp_narrow_size<NC>::LETTER);
   uint32_t *in = (uint32_t *)(out + DP_AFFINE_CHUNK);
   for (;;) {
-    const uint32_t strip = dp_next_ticket(a.ticket, lane);
+    const uint32_t strip = dp_affine_next(a, lane);
     if (strip >= (uint32_t)a.strips) return;
     if ((strip + 1) * DP_NARROW_HALVES * NC > (uint32_t)a.columns_n)
       dp_narrow_strip<NC, LOCAL, MODE, true>(a, (int)strip, lane, profile, in, out);

@@ -117,20 +117,15 @@ static __device__ __forceinline__ uint32_t dp_narrow_ways(uint32_t h, uint32_t p
          (~dp_same(f, up) & 0x00080008u);
 }
 
-/** One row of either half. From column to column only E waits, for one operation:
- *    E[j+1] = max(E[j] - extend, opened[j]),  G[j] = max(E[j] - open - extend, opened[j]),
- *  opened being H - open - extend but for gaps among the columns.
- *  @param[in] low, high  profiles of their letters
+/** One row of either half. @param[in] low, high  profiles of their letters
  *  @param[in] h, e  of the columns to the left @param[in] live  RAMP: ones where the row exists */
 template <int NC, bool LOCAL, bool KEEP, bool RAGGED, bool RAMP>
 static __device__ __forceinline__ uint32_t dp_narrow_row(dp_narrow_lane<NC> &l, const uint32_t *low,
                                                          const uint32_t *high, uint32_t h,
                                                          uint32_t e, int stop, uint32_t live) {
   constexpr int WORDS = dp_narrow_size<NC>::WORDS;
-  const uint32_t none = __vadd2(l.zero, l.less_open); /* local: G of H = 0 */
   uint32_t left = __vadd2(h, l.less_open), diagonal = l.corner, directions = 0;
   l.corner = RAMP ? dp_choose(live, left, l.corner) : left;
-  e = __viaddmax_s16x2(e, l.less_extend, left);
 #pragma unroll
   for (int load = 0; load < NC / (2 * WORDS); load++) {
     uint32_t s_low[WORDS], s_high[WORDS];
@@ -142,23 +137,22 @@ static __device__ __forceinline__ uint32_t dp_narrow_row(dp_narrow_lane<NC> &l, 
       const uint32_t up = l.g[k], f_up = l.f[k];
       const uint32_t s = __byte_perm(s_low[q / 2], s_high[q / 2], q % 2 == 0 ? 0x5410 : 0x7632);
       const uint32_t f = __viaddmax_s16x2(f_up, l.less_extend, up);
+      const uint32_t e_new = __viaddmax_s16x2(e, l.less_extend, left);
       const uint32_t pair = __viaddmax_s16x2(diagonal, s, f);
-      const uint32_t opened =
-          LOCAL ? __viaddmax_s16x2(pair, l.less_open, none) : __vadd2(pair, l.less_open);
-      const uint32_t g = __viaddmax_s16x2(e, l.less_open, opened);
-      h = LOCAL ? __vimax3_s16x2(pair, e, l.zero) : __vmaxs2(pair, e); /* seldom needed */
+      h = LOCAL ? __vimax3_s16x2(pair, e_new, l.zero) : __vmaxs2(pair, e_new);
       if (KEEP)
-        directions |= dp_narrow_ways<LOCAL>(h, __vadd2(diagonal, s), e, f, left, up, l.zero)
+        directions |= dp_narrow_ways<LOCAL>(h, __vadd2(diagonal, s), e_new, f, left, up, l.zero)
                       << (4 * k);
-      if (RAGGED && k == stop) l.exit_h = h, l.exit_e = e;
-      if (k == NC - 1) l.h = h, l.e = e;
-      e = __viaddmax_s16x2(e, l.less_extend, opened); /* of the next column */
+      e = e_new;
       diagonal = up;
-      left = g;
-      l.g[k] = RAMP ? dp_choose(live, g, up) : g;
+      left = __vadd2(h, l.less_open);
+      l.g[k] = RAMP ? dp_choose(live, left, up) : left;
       l.f[k] = RAMP ? dp_choose(live, f, f_up) : f;
+      if (RAGGED && k == stop) l.exit_h = h, l.exit_e = e;
     }
   }
+  l.h = h;
+  l.e = e;
   return directions;
 }
 

@@ -35,6 +35,18 @@ static __device__ __forceinline__ uint32_t dp_next_ticket(uint32_t *counter, int
   return __shfl_sync(DP_ALL_LANES, ticket, 0);
 }
 
+/** Number of the multiprocessor that runs the thread, and of the warp's place on it. */
+static __device__ __forceinline__ uint32_t dp_processor(void) {
+  uint32_t number;
+  asm("mov.u32 %0, %%smid;" : "=r"(number));
+  return number;
+}
+static __device__ __forceinline__ uint32_t dp_warp_place(void) {
+  uint32_t number;
+  asm volatile("mov.u32 %0, %%warpid;" : "=r"(number));
+  return number;
+}
+
 /** A word and its mark, read and written whole by different warps. */
 static __device__ __forceinline__ uint64_t dp_load_whole(const uint64_t *place) {
   uint64_t value;
