@@ -178,12 +178,12 @@ static void first_runs(void **state) {
   (void)state;
   make(&w, 3, slow);
   for (int u = 0; u < N_UNITS; u++) w.units[u].setup = 1;
-  for (int r = 0; r < 3; r++) w.speeds[r].setup[0] = 0.01 * (1 + 0.1 * r); /* 2 s in all */
+  for (int r = 0; r < 3; r++) w.speeds[r].c[0][TSL_SETUP] = 0.01 * (1 + 0.1 * r); /* 2 s in all */
   pool(&w);
-  for (int r = 0; r < 3; r++) assert_true(w.speeds[r].setup[0] == 0.01 * 1.1);
+  for (int r = 0; r < 3; r++) assert_true(w.speeds[r].c[0][TSL_SETUP] == 0.01 * 1.1);
   make(&w, 3, slow);
   for (int u = 0; u < N_UNITS; u++) w.units[u].setup = 1;
-  w.speeds[2].setup[0] = 0.03; /* 6 s in all, 0.6 a run: another device */
+  w.speeds[2].c[0][TSL_SETUP] = 0.03; /* 6 s in all, 0.6 a run: another device */
   pool(&w);
   assert_true(kept(&w, 2) && same_speed(&w.speeds[0], &w.speeds[1]));
 }

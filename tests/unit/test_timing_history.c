@@ -139,7 +139,7 @@ static void learns_setup(void **state) {
   make_world(&w, 2, 300, 6, &seed); /* a first run takes 5 times its later seconds more */
   for (int64_t u = 0; u < w.n; u++) w.units[u].setup = w.work[u];
   for (int r = 0; r < 2; r++)
-    for (int kind = 0; kind < 2; kind++) w.slowness[r] = 1, w.speeds[r].setup[kind] = 2.5;
+    for (int kind = 0; kind < 2; kind++) w.slowness[r] = 1, w.speeds[r].c[kind][TSL_SETUP] = 2.5;
   assert_int_equal(tsl_history_open(w.n, 2, &one_set, &l), TSL_OK);
   const tsl_unit *unit = &w.units[0];
   const double work = w.work[0];
@@ -197,7 +197,7 @@ static void make_slow(world *w, double slowness, double error, double seconds, u
   for (int r = 0; r < 2; r++)
     for (int kind = 0; kind < 2; kind++) {
       w->speeds[r].c[kind][3] = r == 0 ? 1 : slowness / error;
-      w->speeds[r].setup[kind] = r == 0 ? 2 : 3 * slowness / error;
+      w->speeds[r].c[kind][TSL_SETUP] = r == 0 ? 2 : 3 * slowness / error;
     }
   for (int64_t u = 0; u < w->n; u++) {
     const int kind = w->units[u].kind;

@@ -63,10 +63,10 @@ static void print_rates(const tsl_session *s, const ranked *list, int n) {
          "passes a day", "of best");
   for (int k = 0; k < n; k++) {
     const tsl_device_rate *r = list[k].rate;
-    const bool old = tsl_device_rate_older(r);
-    printf("  %-34s %-12s %-11s %-8s %12.4g %14.4g %8.1f%%%s\n", r->device,
-           r->host[0] != '\0' ? r->host : "(card)",
-           r->host[0] != '\0' ? threads_text(r->threads) : "", ranks_text(r->ranks),
+    const bool old = tsl_calibration_older(&r->by);
+    printf("  %-34s %-12s %-11s %-8s %12.4g %14.4g %8.1f%%%s\n", r->by.device,
+           r->by.host[0] != '\0' ? r->by.host : "(card)",
+           r->by.host[0] != '\0' ? threads_text(r->by.threads) : "", ranks_text(r->by.ranks),
            list[k].seconds, DAY / list[k].seconds, 100 * list[0].seconds / list[k].seconds,
            old ? " *" : "");
     older = older || old;

@@ -265,7 +265,7 @@ static void print_speeds(const tsl_session *s) {
     for (int k = 0; k < s->family->n_kinds; k++) {
       const double *c = s->cost.speeds[r].c[k];
       printf("  %5d  %-34.34s %5d  %10.3e  %10.3e  %10.3e  %10.3e  %10.3e\n", r,
-             s->placements[r].device.name, k, c[0], c[1], c[2], c[3], s->cost.speeds[r].setup[k]);
+             s->placements[r].device.name, k, c[0], c[1], c[2], c[3], c[TSL_SETUP]);
     }
   printf("used by plans: equal devices that measured about the same have the middle of that\n"
          "stored in %s: what each device measured\n",

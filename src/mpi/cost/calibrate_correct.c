@@ -56,9 +56,8 @@ static double correction_of(const sums *s) {
 
 static void correct(FILE *file, const tsl_cost *cost, int rank, int kind, double factor) {
   tsl_speed speed = cost->speeds[rank];
-  for (int c = 0; c < TSL_N_COEFFICIENTS; c++) speed.c[kind][c] *= factor;
-  speed.setup[kind] *= factor;
-  tsl_calibration_put(file, key_of(cost, rank), kind, &speed);
+  for (int c = 0; c < TSL_N_TERMS; c++) speed.c[kind][c] *= factor;
+  tsl_calibration_put(file, key_of(cost, rank), kind, speed.c[kind]);
 }
 
 /* The device is the second word of a key, blanks as commas. */

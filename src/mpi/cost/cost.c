@@ -51,7 +51,7 @@ double tsl_cost_seconds(const void *model, int rank, const tsl_unit *unit) {
 
 double tsl_cost_setup(const void *model, int rank, const tsl_unit *unit) {
   const tsl_cost *cost = model;
-  return cost->speeds[rank].setup[unit->kind] * unit->setup;
+  return cost->speeds[rank].c[unit->kind][TSL_SETUP] * unit->setup;
 }
 
 double tsl_cost_first(const void *model, int rank, const tsl_unit *unit) {

@@ -11,6 +11,8 @@
 #include "contract.h"
 
 enum { TSL_N_COEFFICIENTS = 4, TSL_MAX_KINDS = 8 };
+/** The terms of a kind: the coefficients, and s, of an operation of the first run alone. */
+enum { TSL_SETUP = TSL_N_COEFFICIENTS, TSL_N_TERMS };
 
 /** Times of a device vary by this from one measurement to the next. Of 240 measurements of a socket
  *  by four ranks of a thread side by side, with others on the machine, 90 % were within 6 % of the
@@ -24,8 +26,7 @@ enum { TSL_COST_PHASES = 10 };
 
 /** Coefficients of one device for the kinds of one problem; plain data. */
 typedef struct tsl_speed {
-  double c[TSL_MAX_KINDS][TSL_N_COEFFICIENTS];
-  double setup[TSL_MAX_KINDS]; /**< s, seconds of an operation of the first run alone */
+  double c[TSL_MAX_KINDS][TSL_N_TERMS];
 } tsl_speed;
 
 /** Bytes of a key of the calibration file. */

@@ -40,11 +40,8 @@ static int by_class(const void *a, const void *b) {
 
 static tsl_speed mean_speed(const tsl_speed *a, const tsl_speed *b) {
   tsl_speed mean;
-  for (int kind = 0; kind < TSL_MAX_KINDS; kind++) {
-    for (int k = 0; k < TSL_N_COEFFICIENTS; k++)
-      mean.c[kind][k] = 0.5 * (a->c[kind][k] + b->c[kind][k]);
-    mean.setup[kind] = 0.5 * (a->setup[kind] + b->setup[kind]);
-  }
+  for (int kind = 0; kind < TSL_MAX_KINDS; kind++)
+    for (int k = 0; k < TSL_N_TERMS; k++) mean.c[kind][k] = 0.5 * (a->c[kind][k] + b->c[kind][k]);
   return mean;
 }
 

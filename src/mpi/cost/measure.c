@@ -178,7 +178,7 @@ static void keep_sample(sampler *m, const trial *t) {
 static void fit(sampler *m) {
   const int kind = m->at[0]->kind;
   tsl_cost_fit(m->samples, m->n_samples, m->speed->c[kind]);
-  m->speed->setup[kind] = m->setup > 0 ? m->first / m->setup : 0;
+  m->speed->c[kind][TSL_SETUP] = m->setup > 0 ? m->first / m->setup : 0;
 }
 
 /* Where trials begin: with a guess, with the largest that is still short if the guess is wrong. */
@@ -187,8 +187,8 @@ static double first_size(const sampler *m, trial *t) {
   if (m->guess == NULL) return size;
   cut_trial(m, m->at[m->n / 2], 1, t);
   const tsl_sample band = mean_of(m, t);
-  const double seconds =
-      tsl_speed_seconds(m->guess, &band.unit) + m->guess->setup[band.unit.kind] * band.unit.setup;
+  const double seconds = tsl_speed_seconds(m->guess, &band.unit) +
+                         m->guess->c[band.unit.kind][TSL_SETUP] * band.unit.setup;
   while (size * GROWTH * seconds * TSL_PROBE_UNSURE <= TSL_PRECISE && size < TSL_MAX_BATCH)
     size *= GROWTH;
   return size;
@@ -226,7 +226,7 @@ static void cut_place(const sampler *m, int k, trial *t) {
   const tsl_unit *at = m->at[(m->n - 1) * (2 * k + 1) / (2 * PLACES)];
   cut_trial(m, at, 1, t);
   const tsl_sample one = mean_of(m, t);
-  const double setup = m->speed->setup[at->kind] * one.unit.setup;
+  const double setup = m->speed->c[at->kind][TSL_SETUP] * one.unit.setup;
   cut_trial(m, at, TSL_PRECISE / fmax(1e-9, tsl_speed_seconds(m->speed, &one.unit) + setup), t);
 }
 
