@@ -2,11 +2,11 @@
  * @file calibration_file.h
  * The calibration file: what units take on devices, here or elsewhere, and what probes measured.
  *
- * A line is "HASH KIND C0 C1 C2 C3 +SETUP KEY", or of a probe (device_probe.h) "probe RATE BANDWIDTH
- * LAUNCH TRANSFER KEY". A key is host|device|id|driver|threads|ranks|family|signature|program|...,
- * of a probe without family and signature, with commas for blanks; of a card the host is left out,
- * as cards of a kind are alike wherever they sit. Of lines with the same key and kind the last one
- * holds. Other lines are of no use and no error.
+ * A line is "HASH KIND C0 C1 C2 C3 +SETUP KEY", or of a probe (device_probe.h) "probe RATE
+ * BANDWIDTH LAUNCH TRANSFER KEY". A key is host|device|id|driver|threads|ranks|family|signature|
+ * program|..., of a probe without family and signature, with commas for blanks; of a card the host
+ * is left out, as cards of a kind are alike wherever they sit. Of lines with the same key and kind
+ * the last one holds. Other lines are of no use and no error.
  */
 #pragma once
 

@@ -15,12 +15,6 @@ uint32_t tsl_kinds_active(const tsl_problem *problem, int phase) {
   return mask;
 }
 
-static int size_of(uint32_t mask) {
-  int n = 0;
-  for (; mask != 0; mask &= mask - 1) n++;
-  return n;
-}
-
 int tsl_kind_sets_find(const tsl_kind_sets *sets, uint32_t mask) {
   for (int s = 0; s < sets->n; s++)
     if (sets->mask[s] == mask) return s;
@@ -42,7 +36,7 @@ void tsl_kind_sets_make(const tsl_problem *problem, const tsl_unit *units, int64
     int home = -1;
     for (int s = 0; s < sets->n; s++)
       if (tsl_kind_in(sets->mask[s], k) &&
-          (home < 0 || size_of(sets->mask[s]) < size_of(sets->mask[home])))
+          (home < 0 || tsl_kind_count(sets->mask[s]) < tsl_kind_count(sets->mask[home])))
         home = s;
     sets->home[k] = home;
   }
@@ -94,7 +88,7 @@ static tsl_err deal_all(deal *d, int32_t *owner) {
   tsl_err err = TSL_OK;
   for (int size = 0; size <= TSL_MAX_KINDS; size++)
     for (int s = 0; s < d->sets->n; s++)
-      if (size_of(d->sets->mask[s]) == size) TSL_TRY(deal_home(d, s, owner));
+      if (tsl_kind_count(d->sets->mask[s]) == size) TSL_TRY(deal_home(d, s, owner));
   TSL_TRY(deal_home(d, -1, owner));
 done:
   return err;

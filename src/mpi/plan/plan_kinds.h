@@ -36,6 +36,13 @@ static inline bool tsl_kind_in(uint32_t mask, int kind) {
   return (mask >> kind & 1) != 0;
 }
 
+/** Kinds in a set given as bits. */
+static inline int tsl_kind_count(uint32_t mask) {
+  int n = 0;
+  for (; mask != 0; mask &= mask - 1) n++;
+  return n;
+}
+
 /**
  * Make a plan, as tsl_plan_make does for one set. Several sets: nothing is taken from others;
  * plan->seconds and total_seconds are those of one phase of each set together.

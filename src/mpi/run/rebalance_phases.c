@@ -4,7 +4,6 @@
 
 #include "bcast.h"
 #include "collective_error.h"
-#include "exclude_slow_ranks.h"
 
 #include <math.h>
 #include <string.h>

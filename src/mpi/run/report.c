@@ -3,9 +3,9 @@
 
 #include "checkpoint_manager.h"
 #include "device_probe.h"
-#include "exclude_slow_ranks.h"
 #include "plan.h"
 #include "text.h"
+#include "timing_history.h"
 #include "version.h"
 
 #include <math.h>
