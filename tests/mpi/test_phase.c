@@ -4,6 +4,7 @@
 #include "overlap.h"
 #include "phase.h"
 #include "phase_fixture.h"
+#include "plan_kinds.h"
 
 enum { MAX_UNITS = 3000, MAX_RANKS = 7, VALUES = 0, RECORDS = 1, N_FIELDS = 2 };
 
@@ -197,7 +198,8 @@ static tsl_err open_parts(stage *s, int64_t n, double dynamic) {
   TSL_TRY(add_field(s, "records", TSL_LIST, 0));
   for (int r = 0; r < size; r++) s->speeds[r].c[0][3] = SECONDS;
   s->cost = (tsl_cost){.n_ranks = size, .speeds = s->speeds};
-  TSL_TRY(tsl_plan_make(&rule, s->units, n, size, tsl_cost_seconds, &s->cost, &s->plan));
+  const tsl_workload work = {s->units, n, size, tsl_cost_seconds, &s->cost};
+  TSL_TRY(tsl_plan_make(&rule, NULL, &work, &s->plan));
   TSL_TRY(tsl_compute_thread_start(NULL, NULL, &s->executor.thread));
   TSL_TRY(tsl_trace_start(MPI_COMM_WORLD, false, &s->trace));
 done:

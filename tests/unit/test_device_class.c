@@ -256,7 +256,9 @@ static void equal_shares(void **state) {
   for (int pooled = 0; pooled < 2; pooled++) {
     int own[2] = {0, 0};
     if (pooled) pool(&w);
-    assert_int_equal(tsl_plan_wave(&rule, tiles, 2 * LANES, 2, seconds_of, &w.cost, &plan), TSL_OK);
+    assert_int_equal(
+        tsl_plan_wave(&rule, &(tsl_workload){tiles, 2 * LANES, 2, seconds_of, &w.cost}, &plan),
+        TSL_OK);
     for (int u = 0; u < LANES; u++) own[plan.owner[u]]++;
     assert_int_equal(own[0], pooled ? LANES / 2 : 34);
     tsl_plan_clear(&plan);

@@ -3,42 +3,23 @@
 
 #include <math.h>
 
-static int leaves_for(int n) {
-  int leaves = 1;
-  while (leaves < n) leaves *= 2;
-  return leaves;
-}
-
-static int first_like(const int32_t *like, int rank) {
-  return like != NULL ? like[rank] : rank;
-}
-
-/* Ranks of each tree lie together; at[r]: the tree of the ranks like r. */
-static tsl_err sort_ranks(const int32_t *like, int n_ranks, tsl_load_trees *t, int32_t *at) {
-  tsl_err err = TSL_OK;
-  int64_t n_nodes = 0;
+/* Ranks of each tree lie together, and so do its nodes; at[r]: the tree of rank r. */
+static void sort_ranks(const int32_t *like, int n_ranks, tsl_load_trees *t, int32_t *at) {
+  int32_t *ranks = t->ranks;
+  double *nodes = t->nodes;
   for (int r = 0; r < n_ranks; r++) {
-    if (first_like(like, r) == r) at[r] = t->n++;
-    t->tree[at[first_like(like, r)]].n++;
+    const int first = like != NULL ? like[r] : r;
+    at[r] = first == r ? t->n++ : at[first];
+    t->tree[at[r]].n++;
   }
-  for (int k = 0, first = 0; k < t->n; first += t->tree[k++].n) {
-    t->tree[k].ranks = t->ranks + first;
-    t->tree[k].leaves = leaves_for(t->tree[k].n);
-    n_nodes += 2 * t->tree[k].leaves;
-  }
-  TSL_TRY(tsl_alloc(n_nodes, sizeof *t->nodes, "loads", (void **)&t->nodes));
-  n_nodes = 0;
   for (int k = 0; k < t->n; k++) {
-    t->tree[k].least = t->nodes + n_nodes;
-    n_nodes += 2 * t->tree[k].leaves;
-    t->tree[k].n = 0;
+    tsl_load_tree *tree = &t->tree[k];
+    *tree = (tsl_load_tree){.n = tree->n, .leaves = 1, .ranks = ranks, .least = nodes};
+    while (tree->leaves < tree->n) tree->leaves *= 2;
+    ranks += tree->n, nodes += 2 * tree->leaves;
+    tree->n = 0;
   }
-  for (int r = 0; r < n_ranks; r++) {
-    tsl_load_tree *tree = &t->tree[at[first_like(like, r)]];
-    t->ranks[tree->ranks - t->ranks + tree->n++] = r;
-  }
-done:
-  return err;
+  for (int r = 0; r < n_ranks; r++) t->tree[at[r]].ranks[t->tree[at[r]].n++] = r;
 }
 
 tsl_err tsl_load_trees_make(const int32_t *like, int n_ranks, tsl_load_trees *t) {
@@ -47,8 +28,9 @@ tsl_err tsl_load_trees_make(const int32_t *like, int n_ranks, tsl_load_trees *t)
   *t = (tsl_load_trees){0};
   TSL_TRY(tsl_alloc(n_ranks, sizeof *t->tree, "loads", (void **)&t->tree));
   TSL_TRY(tsl_alloc(n_ranks, sizeof *t->ranks, "loads", (void **)&t->ranks));
+  TSL_TRY(tsl_alloc(4 * (int64_t)n_ranks, sizeof *t->nodes, "loads", (void **)&t->nodes));
   TSL_TRY(tsl_alloc(n_ranks, sizeof *at, "loads", (void **)&at));
-  TSL_TRY(sort_ranks(like, n_ranks, t, at));
+  sort_ranks(like, n_ranks, t, at);
 done:
   tsl_free(at);
   return err;

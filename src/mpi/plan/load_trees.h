@@ -14,8 +14,8 @@
 /** Ranks that are alike, in ascending order. */
 typedef struct tsl_load_tree {
   int n;
-  int leaves;           /**< power of two, n or more */
-  const int32_t *ranks; /**< [n] */
+  int leaves;     /**< power of two, n or more */
+  int32_t *ranks; /**< [n] */
   double *least; /**< [2 leaves] s: node k is above 2k and 2k + 1, the root is 1; leaves are last */
 } tsl_load_tree;
 

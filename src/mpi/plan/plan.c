@@ -7,24 +7,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What every planner works on: the units and the model, one accessor for their cost. */
+/* What every planner works on. */
 typedef struct job {
-  const tsl_unit *units;
+  const tsl_plan_rule *rule;
+  const tsl_workload *work;
   int64_t n;
   int n_ranks;
-  tsl_seconds_fn seconds;
-  const void *model;
-  const tsl_plan_rule *rule;
   const double *base; /* [n_ranks] s that the ranks have to do already; NULL: nothing */
   int32_t *owner;     /* [n], out */
   double *load;       /* [n_ranks], out, base included */
   tsl_load_trees trees;
-  double *kept; /* [n_kept][n] s of units in the order of bins, as each fit asks again */
-  int n_kept;   /* trees, from the first on */
 } job;
 
 static double cost(const job *j, int rank, int64_t unit) {
-  return j->seconds(j->model, rank, &j->units[unit]);
+  return tsl_workload_seconds(j->work, rank, unit);
 }
 
 /* On the ranks of a tree. */
@@ -52,10 +48,9 @@ static void clear_loads(job *j) {
   for (int r = 0; r < j->n_ranks; r++) j->load[r] = j->base != NULL ? j->base[r] : 0;
 }
 
-static double most_base(const job *j) {
+double tsl_plan_longest(const double *load, int n_ranks) {
   double most = 0;
-  for (int r = 0; r < j->n_ranks && j->base != NULL; r++)
-    if (j->base[r] > most) most = j->base[r];
+  for (int r = 0; r < n_ranks; r++) most = fmax(most, load[r]);
   return most;
 }
 
@@ -89,10 +84,10 @@ static tsl_err plan_share(job *j) {
     for (int r = 0; r < j->n_ranks; r++)
       if (j->rule->fast[r] == (side == 1)) ranks[side][n_side[side]++] = r;
   }
-  for (int64_t u = 0; u < j->n; u++) total += volume(&j->units[u]);
+  for (int64_t u = 0; u < j->n; u++) total += volume(&j->work->units[u]);
   const double cut = j->rule->share * total;
   for (int64_t u = 0; u < j->n; u++) {
-    const double middle = before + 0.5 * volume(&j->units[u]);
+    const double middle = before + 0.5 * volume(&j->work->units[u]);
     const bool fast = middle < cut;
     const int n = n_side[fast];
     const double at = fast ? middle / cut : (middle - cut) / (total - cut);
@@ -104,7 +99,7 @@ static tsl_err plan_share(job *j) {
     const int nth = (int)(at * n);
     const int rank = ranks[fast][nth < n ? nth : n - 1];
     give(j, u, rank, cost(j, rank, u));
-    before += volume(&j->units[u]);
+    before += volume(&j->work->units[u]);
   }
 done:
   TSL_FREE_ALL(ranks[0], ranks[1]);
@@ -125,13 +120,9 @@ typedef bool (*packing)(job *j, const int64_t *order, double capacity);
 enum { SEARCH_STEPS = 40 };
 static const double PRECISE = 1e-4; /* of the capacity */
 
-/* Where the search ends at the latest, and where it may begin. */
-typedef struct bounds {
-  double most; /* the fastest rank, behind those that have most to do, does everything */
-  double even; /* all ranks end at once, if units could be cut at will */
-} bounds;
-
-static bounds find_bounds(const job *j) {
+/* Where all ranks would end at once if units could be cut at will; *most: the fastest rank, behind
+ * those that have most to do, does everything. */
+static double find_bounds(const job *j, double *most) {
   double fastest = INFINITY, rate = 0, done = 1;
   for (int t = 0; t < j->trees.n; t++) {
     const tsl_load_tree *tree = &j->trees.tree[t];
@@ -141,32 +132,19 @@ static bounds find_bounds(const job *j) {
     rate += tree->n / alone;
     for (int p = 0; p < tree->n && j->base != NULL; p++) done += j->base[tree->ranks[p]] / alone;
   }
-  const bounds b = {.most = most_base(j) + fastest, .even = fastest > 0 ? done / rate : 0};
-  return b;
+  *most = fastest + (j->base != NULL ? tsl_plan_longest(j->base, j->n_ranks) : 0);
+  return fastest > 0 ? done / rate : 0;
 }
 
-/* Away from where all could end at once in growing steps, until one capacity fits and one does not;
- * then halve what lies between them. */
+/* Up from where all could end at once in growing steps, until a capacity fits; then halve what lies
+ * below it. */
 static tsl_err smallest_capacity(job *j, const int64_t *order, packing fits) {
-  const bounds b = find_bounds(j);
-  double low = 0, high = b.most, at = b.even, step = PRECISE * b.even;
-  bool up = true;
-  for (int k = 0; k < SEARCH_STEPS && low < at && at < high; k++, step *= 4) {
-    const bool fit = fits(j, order, at);
-    if (fit)
-      high = at;
-    else
-      low = at;
-    if (k == 0) up = !fit;
-    if (fit == up) break;
-    at = up ? low + step : high - step;
-  }
+  double low = 0, most, high = find_bounds(j, &most);
+  for (double step = PRECISE * high; step > 0 && high < most && !fits(j, order, high); step *= 4)
+    low = high, high = fmin(high + step, most);
   for (int k = 0; k < SEARCH_STEPS && high - low > PRECISE * high; k++) {
     const double middle = 0.5 * (low + high);
-    if (fits(j, order, middle))
-      high = middle;
-    else
-      low = middle;
+    *(fits(j, order, middle) ? &high : &low) = middle;
   }
   high *= 1 + 1e-12; /* the last accepted capacity, safe against rounding of the sums */
   if (!fits(j, order, high))
@@ -258,34 +236,17 @@ done:
 
 /* ---- bins */
 
-enum { MOST_KEPT = 16 };
-
-static tsl_err keep_costs(job *j, const int64_t *order) {
-  tsl_err err = TSL_OK;
-  j->n_kept = j->trees.n < MOST_KEPT ? j->trees.n : MOST_KEPT;
-  TSL_TRY(tsl_alloc(j->n_kept * j->n, sizeof *j->kept, "plan order", (void **)&j->kept));
-  for (int64_t k = 0; k < j->n; k++)
-    for (int t = 0; t < j->n_kept; t++) j->kept[t * j->n + k] = tree_cost(j, t, order[k]);
-done:
-  return err;
-}
-
-/* On the ranks of a tree, of the unit that is number k in the order. */
-static double cost_in_order(const job *j, const int64_t *order, int tree, int64_t k) {
-  return tree < j->n_kept ? j->kept[tree * j->n + k] : tree_cost(j, tree, order[k]);
-}
-
-/* Unit number k to the first rank that ends it in time. */
-static bool give_first(job *j, const int64_t *order, int64_t k, double capacity) {
+/* To the first rank that ends it in time. */
+static bool give_first(job *j, int64_t unit, double capacity) {
   int first = -1, first_place = 0, first_rank = j->n_ranks;
   for (int t = 0; t < j->trees.n; t++) {
     const tsl_load_tree *tree = &j->trees.tree[t];
     if (tree->ranks[0] > first_rank) break; /* trees are sorted by that */
-    const int place = tsl_load_tree_first(tree, cost_in_order(j, order, t, k), capacity);
+    const int place = tsl_load_tree_first(tree, tree_cost(j, t, unit), capacity);
     if (place < 0 || tree->ranks[place] > first_rank) continue;
     first = t, first_place = place, first_rank = tree->ranks[place];
   }
-  if (first >= 0) give_place(j, order[k], first, first_place, cost_in_order(j, order, first, k));
+  if (first >= 0) give_place(j, unit, first, first_place, tree_cost(j, first, unit));
   return first >= 0;
 }
 
@@ -293,7 +254,7 @@ static bool bins_fit(job *j, const int64_t *order, double capacity) {
   clear_loads(j);
   tsl_load_trees_set(&j->trees, j->load);
   for (int64_t k = 0; k < j->n; k++)
-    if (!give_first(j, order, k, capacity)) return false;
+    if (!give_first(j, order[k], capacity)) return false;
   return true;
 }
 
@@ -301,10 +262,9 @@ static tsl_err plan_bins(job *j) {
   tsl_err err = TSL_OK;
   int64_t *order = NULL;
   TSL_TRY(order_units(j, &order));
-  TSL_TRY(keep_costs(j, order));
   TSL_TRY(smallest_capacity(j, order, bins_fit));
 done:
-  TSL_FREE_ALL(order, j->kept);
+  tsl_free(order);
   return err;
 }
 
@@ -316,50 +276,37 @@ static tsl_err (*const planners[TSL_N_PLANS])(job *) = {
     [TSL_PLAN_SHARE] = plan_share,
 };
 
-tsl_err tsl_plan_assign(const tsl_plan_rule *rule, const tsl_unit *units, int64_t n_units,
-                        int n_ranks, tsl_seconds_fn seconds, const void *model, const double *base,
+tsl_err tsl_plan_assign(const tsl_plan_rule *rule, const tsl_workload *work, const double *base,
                         int32_t *owner, double *load) {
   tsl_err err = TSL_OK;
-  job part = {.units = units,
-              .n = n_units,
-              .n_ranks = n_ranks,
-              .seconds = seconds,
-              .model = model,
-              .rule = rule,
+  job part = {.rule = rule,
+              .work = work,
+              .n = work->n_units,
+              .n_ranks = work->n_ranks,
               .base = base,
               .owner = owner,
               .load = load};
   clear_loads(&part);
-  if (n_units == 0) return TSL_OK;
-  TSL_TRY(tsl_load_trees_make(rule->like, n_ranks, &part.trees));
+  if (part.n == 0) return TSL_OK;
+  TSL_TRY(tsl_load_trees_make(rule->like, part.n_ranks, &part.trees));
   TSL_TRY(planners[rule->kind](&part));
 done:
   tsl_load_trees_clear(&part.trees);
   return err;
 }
 
-tsl_err tsl_plan_make(const tsl_plan_rule *rule, const tsl_unit *units, int64_t n_units,
-                      int n_ranks, tsl_seconds_fn seconds, const void *model, tsl_plan *plan) {
+tsl_err tsl_plan_open(const tsl_plan_rule *rule, const tsl_workload *work, tsl_plan *plan) {
   tsl_err err = TSL_OK;
-  const bool shared = n_ranks > 1 && rule->kind != TSL_PLAN_SHARE;
-  *plan = (tsl_plan){.n_units = n_units,
-                     .n_ranks = n_ranks,
-                     .kind = (int32_t)rule->kind,
-                     .dynamic = shared ? rule->dynamic : 0};
-  TSL_TRY(tsl_alloc(n_units, sizeof *plan->owner, "plan", (void **)&plan->owner));
-  TSL_TRY(tsl_alloc(n_ranks, sizeof *plan->seconds, "plan", (void **)&plan->seconds));
-  TSL_TRY(tsl_plan_assign(rule, units, n_units, n_ranks, seconds, model, NULL, plan->owner,
-                          plan->seconds));
-  for (int r = 0; r < n_ranks; r++)
-    plan->total_seconds =
-        plan->seconds[r] > plan->total_seconds ? plan->seconds[r] : plan->total_seconds;
+  *plan =
+      (tsl_plan){.n_units = work->n_units, .n_ranks = work->n_ranks, .kind = (int32_t)rule->kind};
+  TSL_TRY(tsl_alloc(plan->n_units, sizeof *plan->owner, "plan", (void **)&plan->owner));
+  TSL_TRY(tsl_alloc(plan->n_ranks, sizeof *plan->seconds, "plan", (void **)&plan->seconds));
 done:
   if (err != TSL_OK) tsl_plan_clear(plan);
   return err;
 }
 
 void tsl_plan_clear(tsl_plan *plan) {
-  tsl_free(plan->owner);
-  tsl_free(plan->seconds);
+  TSL_FREE_ALL(plan->owner, plan->seconds);
   *plan = (tsl_plan){0};
 }

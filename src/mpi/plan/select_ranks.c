@@ -22,9 +22,10 @@ static int phases_of(const tsl_select_ask *ask) {
 }
 
 /* All runs of a unit on a rank. */
-static double runs_seconds(const tsl_select_ask *ask, int rank, const tsl_unit *unit) {
-  const double setup = ask->setup != NULL ? ask->setup(ask->model, rank, unit) : 0;
-  return phases_of(ask) * ask->seconds(ask->model, rank, unit) + setup;
+static double runs_seconds(const tsl_select_ask *ask, int rank, int64_t unit) {
+  const tsl_workload *w = &ask->work;
+  const double setup = ask->setup != NULL ? ask->setup(w->model, rank, &w->units[unit]) : 0;
+  return phases_of(ask) * tsl_workload_seconds(w, rank, unit) + setup;
 }
 
 static double price_of(const tsl_select_ask *ask, const participants *p) {
@@ -37,7 +38,7 @@ static participants with_rank(const tsl_select_ask *ask, const participants *p,
                               const tsl_use *rank) {
   participants more = *p;
   const double rate = 1 / rank->alone, share = rate / (p->rate + rate);
-  const double whole = rank->alone / (double)(ask->n_units * phases_of(ask));
+  const double whole = rank->alone / (double)(ask->work.n_units * phases_of(ask));
   const double unit = whole > TSL_USEFUL_START ? whole / ask->cut_last : whole;
   more.rate += rate;
   more.unit = fmax(p->unit, unit);
@@ -85,15 +86,15 @@ static void tell_peers(tsl_use *use, int peers, const participants *all) {
 /* Of a list ordered by speed. */
 static void select_ranks_choose(const tsl_select_ask *ask, tsl_use *use) {
   participants p = {.rate = 0}, best;
-  const int peers = take_peers(use, ask->n_ranks, &p);
+  const int peers = take_peers(use, ask->work.n_ranks, &p);
   best = p;
-  for (int k = peers; k < ask->n_ranks; k++) {
+  for (int k = peers; k < ask->work.n_ranks; k++) {
     p = with_rank(ask, &p, &use[k]);
     if (run_seconds(&p) + price_of(ask, &p) < run_seconds(&best) + price_of(ask, &best)) best = p;
   }
   p = best;
-  for (int k = peers; k < ask->n_ranks; k++) use[k].takes_part = k - peers < best.slow;
-  for (int k = ask->n_ranks; k-- > peers;) {
+  for (int k = peers; k < ask->work.n_ranks; k++) use[k].takes_part = k - peers < best.slow;
+  for (int k = ask->work.n_ranks; k-- > peers;) {
     p = best;
     if (use[k].takes_part) p.rate -= 1 / use[k].alone, p.slow--;
     select_ranks_judge(ask, &p, &use[k]);
@@ -102,18 +103,17 @@ static void select_ranks_choose(const tsl_select_ask *ask, tsl_use *use) {
 }
 
 void tsl_select_ranks(const tsl_select_ask *ask, tsl_use *use) {
-  bool known = ask->n_units > 0;
-  for (int r = 0; r < ask->n_ranks; r++) {
+  bool known = ask->work.n_units > 0;
+  for (int r = 0; r < ask->work.n_ranks; r++) {
     use[r] = (tsl_use){.rank = r, .takes_part = 1};
     if (ask->like != NULL && ask->like[r] < r)
       use[r].alone = use[ask->like[r]].alone;
     else
-      for (int64_t u = 0; u < ask->n_units; u++)
-        use[r].alone += runs_seconds(ask, r, &ask->units[u]);
+      for (int64_t u = 0; u < ask->work.n_units; u++) use[r].alone += runs_seconds(ask, r, u);
     known = known && use[r].alone > 0;
   }
   if (!known) return; /* nothing to do, or nothing known of a rank: all take part */
-  qsort(use, (size_t)ask->n_ranks, sizeof *use, by_speed);
+  qsort(use, (size_t)ask->work.n_ranks, sizeof *use, by_speed);
   select_ranks_choose(ask, use);
-  qsort(use, (size_t)ask->n_ranks, sizeof *use, by_rank);
+  qsort(use, (size_t)ask->work.n_ranks, sizeof *use, by_rank);
 }

@@ -135,8 +135,8 @@ tsl_err tsl_history_rebalance(tsl_timing_history *learned, const tsl_cost *cost,
 
 /**
  * Give the units of the slowest rank to the others, when that pays within some phases; then times
- * go over to the new owners. Nobody is left out before all units have run and first runs can be told
- * from later ones.
+ * go over to the new owners. Nobody is left out before all units have run and first runs can be
+ * told from later ones.
  * @param[in,out] owner  shape [n_units]
  */
 tsl_err tsl_exclude_slow_ranks(tsl_timing_history *learned, const tsl_cost *cost,

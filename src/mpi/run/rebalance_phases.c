@@ -21,7 +21,6 @@ static void keep_owners(const tsl_session *s, const tsl_record *record, int32_t 
  * one; 0: not a set that is planned for. */
 static double expected(const tsl_session *s, int set, const int32_t *owner, double *load) {
   const tsl_timing_history *l = &s->learned;
-  double most = 0;
   memset(load, 0, (size_t)s->size * sizeof *load);
   for (int64_t u = 0; u < s->units.n && set >= 0; u++) {
     const tsl_unit *unit = &s->units.list[u];
@@ -32,8 +31,7 @@ static double expected(const tsl_session *s, int set, const int32_t *owner, doub
     if (!tsl_history_knows(l, u))
       load[owner[u]] += tsl_history_setup(l, &s->cost, owner[u], unit, seconds);
   }
-  for (int r = 0; r < s->size; r++) most = fmax(most, load[r]);
-  return most;
+  return tsl_plan_longest(load, s->size);
 }
 
 /* By the cost model; 1 where it knows of no difference. */
@@ -97,12 +95,11 @@ done:
 
 /* Units that keep something stay with their owners now; others may take the rest. */
 static void set_owners(tsl_session *s, const int32_t *owner) {
+  const tsl_workload work = tsl_session_work(s, tsl_cost_seconds);
   tsl_plan *plan = &s->plan;
   if (s->units.n > 0) memcpy(plan->owner, owner, (size_t)s->units.n * sizeof *owner);
-  plan->kept = true, plan->total_seconds = 0;
-  tsl_plan_loads(plan, s->units.list, UINT32_MAX, tsl_cost_seconds, &s->cost, plan->seconds);
-  for (int r = 0; r < s->size; r++)
-    plan->total_seconds = fmax(plan->total_seconds, plan->seconds[r]);
+  plan->kept = true;
+  plan->total_seconds = tsl_plan_loads(plan, &work, UINT32_MAX, plan->seconds);
 }
 
 static tsl_err next_owners(tsl_session *s, int phase, int32_t *owner, tsl_record *record) {
