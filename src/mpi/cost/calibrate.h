@@ -37,16 +37,16 @@ int32_t tsl_calibration_way(const tsl_run_settings *settings, const tsl_placemen
                             const tsl_family *family, const char *what);
 
 /** Root. Keep it; a file that cannot be written is told. */
-tsl_err tsl_calibration_keep_way(const tsl_run_settings *settings, const tsl_placement *device,
-                                 const tsl_family *family, const char *what, int32_t way);
+void tsl_calibration_keep_way(const tsl_run_settings *settings, const tsl_placement *device,
+                              const tsl_family *family, const char *what, int32_t way);
 
 /**
  * Root, not collective. Keep what rank 0 did between the phases of a finished run, under rank 0's
  * key, unless the file knows as much within noise.
  * @param[in] seconds  in a phase of each set of kinds; 0 is not kept
  */
-tsl_err tsl_calibration_between(const tsl_run_settings *settings, const tsl_cost *cost,
-                                double seconds);
+void tsl_calibration_between(const tsl_run_settings *settings, const tsl_cost *cost,
+                             double seconds);
 
 /**
  * Root, not collective. Hold a finished run against its prediction, and correct the calibration

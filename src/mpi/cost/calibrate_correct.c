@@ -90,7 +90,7 @@ tsl_err tsl_calibration_correct(const tsl_run_settings *settings, const tsl_cost
     for (int k = 0; k < TSL_MAX_KINDS; k++) {
       const double factor = correction_of(&all[r][k]);
       if (factor == 1) continue;
-      if (file == NULL && (file = tsl_calibration_append(path)) == NULL) goto done;
+      if (file == NULL && (file = tsl_calibration_append(settings)) == NULL) goto done;
       correct(file, cost, r, k, factor);
     }
   for (int r = 0; r < cost->n_ranks && file != NULL && !quiet; r++) tell(cost, r, all[r], path);

@@ -7,7 +7,6 @@
 #include "complete_unit.h"
 #include "fault.h"
 #include "heartbeat.h"
-#include "overlap.h"
 #include "progress.h"
 #include "slab_pool.h"
 #include "test_delay_card.h"
@@ -38,7 +37,6 @@ typedef struct batch {
   const tsl_executor *executor;
   tsl_unit *units; /* [room] of the engine */
   tsl_part *parts; /* [room] */
-  bool *dynamic;   /* [room] */
   tsl_message parcel;
   tsl_slab_pool slots;
   int64_t n;
@@ -84,29 +82,20 @@ static void keep_error(engine_state *e, tsl_err err) {
 
 /* ---- on the compute thread */
 
-static tsl_err bag_engine_compute(tsl_task *task) {
-  tsl_err err = TSL_OK;
-  batch *b = (batch *)task;
-  const tsl_executor *st = b->executor;
-  TSL_TRY(tsl_fault_before(st->placement->rank, b->units, b->n));
-  b->start = tsl_now();
-  tsl_heart_unit(b->units[0].id);
-  TSL_TRY(st->backend->run(st->worker, b->units, b->n, b->parts));
-  TSL_TRY(tsl_test_delay(st, b->n, b->parts, b->n));
-  tsl_fault_after(st->problem, st->placement->rank, b->units, b->n, b->parts);
-done:
-  return err;
-}
-
-/* The same in two halves. */
+/* Begin a batch; where none overlap, end it too. */
 static tsl_err bag_engine_begin(tsl_task *task) {
   tsl_err err = TSL_OK;
   batch *b = (batch *)task;
   const tsl_executor *st = b->executor;
+  const bool ends = task->finish == NULL;
+  if (ends) tsl_fault_wait(st->placement->rank, b->units, b->n);
   TSL_TRY(tsl_fault_begin(st->placement->rank, b->units, b->n));
   b->start = tsl_now();
   tsl_heart_unit(b->units[0].id);
-  TSL_TRY(st->backend->start(st->worker, b->units, b->n, b->parts));
+  TSL_TRY((ends ? st->backend->run : st->backend->start)(st->worker, b->units, b->n, b->parts));
+  if (!ends) goto done;
+  TSL_TRY(tsl_test_delay(st, b->n, b->parts, b->n));
+  tsl_fault_after(st->problem, st->placement->rank, b->units, b->n, b->parts);
 done:
   return err;
 }
@@ -131,10 +120,6 @@ done:
 
 /* ---- feeding */
 
-static double predicted(const engine_state *e, int64_t unit) {
-  return tsl_cost_seconds(e->phase->cost, e->rank, &e->phase->units[unit]);
-}
-
 /* Work as everybody counts it: seconds on rank 0's device. */
 static double work_of(const engine_state *e, const tsl_unit *unit) {
   return tsl_cost_seconds(e->phase->cost, 0, unit);
@@ -156,11 +141,6 @@ static bool is_full(const engine_state *e, const batch *b) {
          b->seconds * e->slower >= tsl_work_source_longest(e->source);
 }
 
-static bool is_finished(const engine_state *e, int64_t unit) {
-  const uint8_t *finished = e->phase->plan->finished;
-  return finished != NULL && finished[unit];
-}
-
 /* Units for a batch: none when there are none for now. */
 static tsl_err bag_engine_fill(engine_state *e, batch *b) {
   tsl_err err = TSL_OK;
@@ -169,11 +149,10 @@ static tsl_err bag_engine_fill(engine_state *e, batch *b) {
   b->seconds = 0;
   tsl_slab_pool_reset(&b->slots);
   while (!is_full(e, b)) {
-    TSL_TRY(tsl_work_source_next(e->source, ahead(e), b->n == 0, &u, &b->dynamic[b->n]));
+    TSL_TRY(tsl_work_source_next(e->source, ahead(e), b->n == 0, &u));
     if (u < 0) break;
-    if (is_finished(e, u)) continue;
     b->units[b->n] = e->phase->units[u];
-    b->seconds += predicted(e, u);
+    b->seconds += tsl_cost_seconds(e->phase->cost, e->rank, &e->phase->units[u]);
     TSL_TRY(tsl_slab_pool_place(&b->slots, &b->units[b->n], &b->parts[b->n]));
     b->n++;
   }
@@ -242,13 +221,18 @@ done:
   return err;
 }
 
+/* Was it planned for another rank? Only a plan of all units lets them be taken. */
+static bool is_others(const engine_state *e, int64_t id) {
+  return e->phase->plan->dynamic > 0 && e->phase->plan->owner[id] != e->rank;
+}
+
 static tsl_err deliver(engine_state *e, batch *b) {
   tsl_err err = TSL_OK;
   double start = b->start, work = 0;
   if (e->abort) return TSL_OK;
   for (int64_t k = 0; k < b->n; k++)
-    TSL_TRY(tsl_complete_unit(e->phase, e->delivery, e->rank, &b->units[k], b->dynamic[k], &start,
-                              &b->parts[k]));
+    TSL_TRY(tsl_complete_unit(e->phase, e->delivery, e->rank, &b->units[k],
+                              is_others(e, b->units[k].id), &start, &b->parts[k]));
   TSL_TRY(tsl_result_writer_send(e->delivery, b->units, b->n, b->parts, &b->parcel));
   TSL_TRY(tsl_result_writer_flush(e->delivery));
   e->phase->finish = start - e->phase->origin;
@@ -354,15 +338,6 @@ done:
   return err;
 }
 
-static tsl_err serve_others(engine_state *e, bool *moved) {
-  tsl_err err = TSL_OK;
-  bool took = false;
-  TSL_TRY(tsl_result_writer_serve(e->delivery, e->abort, &took));
-  *moved = *moved || took;
-done:
-  return err;
-}
-
 /* One turn; errors of any part are kept and the loop goes on until everybody has left. */
 static void turn(engine_state *e) {
   bool moved = false;
@@ -370,7 +345,7 @@ static void turn(engine_state *e) {
   end_if_hung(e, tsl_now());
   keep_error(e, bag_engine_look_around(e));
   keep_error(e, feed(e, &moved));
-  keep_error(e, serve_others(e, &moved));
+  keep_error(e, tsl_result_writer_serve(e->delivery, e->abort, &moved));
   keep_error(e, release_sent(e, &moved));
   if (e->abort && e->phase->out != NULL) tsl_out_forget(e->phase->out);
   landed = tsl_compute_thread_done(e->phase->executor->thread, nap(e, moved));
@@ -409,7 +384,6 @@ static tsl_err open_batch(const engine_state *e, batch *b) {
   tsl_err err = TSL_OK;
   TSL_TRY(tsl_alloc(e->room, sizeof *b->units, "units of a batch", (void **)&b->units));
   TSL_TRY(tsl_alloc(e->room, sizeof *b->parts, "results of a batch", (void **)&b->parts));
-  TSL_TRY(tsl_alloc(e->room, sizeof *b->dynamic, "units of a batch", (void **)&b->dynamic));
 done:
   return err;
 }
@@ -418,7 +392,7 @@ static void close_batch(const engine_state *e, batch *b) {
   for (int64_t p = 0; p < e->room && b->parts != NULL; p++) tsl_part_drop_lists(&b->parts[p]);
   tsl_slab_pool_close(&b->slots);
   tsl_message_drop(&b->parcel);
-  TSL_FREE_ALL(b->units, b->parts, b->dynamic);
+  TSL_FREE_ALL(b->units, b->parts);
 }
 
 static tsl_err open_engine(engine_state *e) {
@@ -426,11 +400,11 @@ static tsl_err open_engine(engine_state *e) {
   tsl_phase *phase = e->phase;
   TSL_TRY(set_least(e));
   const tsl_plan *plan = phase->plan;
-  TSL_TRY(tsl_overlaps(phase->executor, &e->overlaps));
+  e->overlaps = tsl_overlaps(phase->executor);
   TSL_TRY(tsl_alloc(N_BATCHES, sizeof *e->batches, "result buffers", (void **)&e->batches));
   for (int k = 0; k < N_BATCHES; k++) {
     TSL_TRY(open_batch(e, &e->batches[k]));
-    e->batches[k].task.run = e->overlaps ? bag_engine_begin : bag_engine_compute;
+    e->batches[k].task.run = bag_engine_begin;
     e->batches[k].task.finish = e->overlaps ? bag_engine_finish : NULL;
     e->batches[k].task.ended = e->overlaps ? has_ended : NULL;
     e->batches[k].executor = phase->executor;
@@ -456,9 +430,10 @@ static void close_engine(engine_state *e) {
 
 static void start_clock(engine_state *e) {
   const double total = tsl_work_source_total(e->source);
+  const uint8_t *finished = e->phase->plan->finished;
   if (e->phase->origin == 0) e->phase->origin = tsl_now();
-  for (int64_t u = 0; u < e->phase->plan->n_units; u++)
-    if (is_finished(e, u)) e->before += work_of(e, &e->phase->units[u]);
+  for (int64_t u = 0; u < e->phase->plan->n_units && finished != NULL; u++)
+    if (finished[u]) e->before += work_of(e, &e->phase->units[u]);
   tsl_progress_start(&e->progress, e->phase->quiet || e->rank != 0);
   if (e->before > 0) e->progress.first = e->before / (e->before + total);
 }

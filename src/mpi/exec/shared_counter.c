@@ -17,6 +17,8 @@ static const double MILLION = 1e6; /* ratios are sent in integer millionths; 0: 
 /* Something for a cell that nobody waits for: what is new while the one before is on its way goes
  * with the next. */
 typedef struct letter {
+  int cell;
+  MPI_Op op;
   int64_t word, sent;
   bool waits;
   MPI_Request request;
@@ -87,11 +89,12 @@ static tsl_err make_counter(MPI_Comm comm, tsl_shared_counter **out) {
   TSL_TRY(tsl_alloc(1, sizeof *counter, "shared counter", (void **)&counter));
   *counter = (tsl_shared_counter){.comm = comm,
                                   .window = MPI_WIN_NULL,
-                                  .ratio.request = MPI_REQUEST_NULL,
-                                  .work.request = MPI_REQUEST_NULL,
+                                  .ratio = {SLOWER + rank, MPI_REPLACE},
+                                  .work = {DONE, MPI_SUM},
                                   .asking = MPI_REQUEST_NULL,
                                   .rank = rank,
                                   .size = size};
+  counter->ratio.request = counter->work.request = MPI_REQUEST_NULL;
   *out = counter;
   TSL_TRY(tsl_alloc(2 * (int64_t)size, sizeof *counter->words, "shared counter",
                     (void **)&counter->words));
@@ -150,25 +153,26 @@ done:
   return err;
 }
 
-/* *old = cell; cell += add. */
+/* *old = cell; cell += add. old may be NULL. */
 static tsl_err fetch_add(tsl_shared_counter *counter, int cell, int64_t add, int64_t *old) {
   tsl_err err = TSL_OK;
   MPI_Request request = MPI_REQUEST_NULL;
   if (counter->shared != NULL) {
-    *old = atomic_fetch_add(&counter->shared[cell], add);
+    counter->old = atomic_fetch_add(&counter->shared[cell], add);
+    if (old != NULL) *old = counter->old;
     return TSL_OK;
   }
   counter->add = add;
   TSL_MPI(MPI_Rget_accumulate(&counter->add, 1, MPI_INT64_T, &counter->old, 1, MPI_INT64_T, 0, cell,
                               1, MPI_INT64_T, MPI_SUM, counter->window, &request));
   TSL_TRY(hear(counter, &request));
-  *old = counter->old;
+  if (old != NULL) *old = counter->old;
 done:
   return err;
 }
 
 /* What waits leaves as soon as what left before it has arrived. */
-static tsl_err post(tsl_shared_counter *counter, letter *l, int cell, MPI_Op op) {
+static tsl_err post(tsl_shared_counter *counter, letter *l) {
   tsl_err err = TSL_OK;
   int gone = 0;
   TSL_MPI(MPI_Test(&l->request, &gone, MPI_STATUS_IGNORE));
@@ -177,24 +181,16 @@ static tsl_err post(tsl_shared_counter *counter, letter *l, int cell, MPI_Op op)
   l->word = 0;
   l->waits = false;
   if (counter->shared != NULL) {
-    if (op == MPI_SUM)
-      (void)atomic_fetch_add(&counter->shared[cell], l->sent);
+    if (l->op == MPI_SUM)
+      (void)atomic_fetch_add(&counter->shared[l->cell], l->sent);
     else
-      atomic_store(&counter->shared[cell], l->sent);
+      atomic_store(&counter->shared[l->cell], l->sent);
     return TSL_OK;
   }
-  TSL_MPI(MPI_Raccumulate(&l->sent, 1, MPI_INT64_T, 0, cell, 1, MPI_INT64_T, op, counter->window,
-                          &l->request));
+  TSL_MPI(MPI_Raccumulate(&l->sent, 1, MPI_INT64_T, 0, l->cell, 1, MPI_INT64_T, l->op,
+                          counter->window, &l->request));
 done:
   return err;
-}
-
-static tsl_err post_ratio(tsl_shared_counter *counter) {
-  return post(counter, &counter->ratio, SLOWER + counter->rank, MPI_REPLACE);
-}
-
-static tsl_err post_work(tsl_shared_counter *counter) {
-  return post(counter, &counter->work, DONE, MPI_SUM);
 }
 
 /* ---- ranges: front and back in one word that is only ever added to. An addition that goes too far
@@ -213,8 +209,8 @@ static tsl_range unpack(int64_t word) {
 }
 
 tsl_err tsl_counter_set_range(tsl_shared_counter *counter, tsl_range range) {
-  int64_t old; /* 0: cells are, at first */
-  return fetch_add(counter, SLOWER + counter->size + counter->rank, pack(range), &old);
+  const int cell = SLOWER + counter->size + counter->rank; /* 0, as cells are at first */
+  return fetch_add(counter, cell, pack(range), NULL);
 }
 
 tsl_err tsl_counter_take_range(tsl_shared_counter *counter, int owner, int32_t n, tsl_range *got) {
@@ -251,17 +247,15 @@ tsl_err tsl_counter_slower(tsl_shared_counter *counter, double ratio) {
                                            : (int64_t)millionths;
   counter->ratio.word = word;
   counter->ratio.waits = true;
-  return post_ratio(counter);
+  return post(counter, &counter->ratio);
 }
 
 tsl_err tsl_counter_abort(tsl_shared_counter *counter) {
-  int64_t old;
-  return fetch_add(counter, ABORT, 1, &old);
+  return fetch_add(counter, ABORT, 1, NULL);
 }
 
 tsl_err tsl_counter_pause(tsl_shared_counter *counter) {
-  int64_t old;
-  return fetch_add(counter, ABORT, PAUSE, &old);
+  return fetch_add(counter, ABORT, PAUSE, NULL);
 }
 
 /* The flags as the last answer has them, and the next question. */
@@ -278,8 +272,8 @@ done:
 
 tsl_err tsl_counter_aborted(tsl_shared_counter *counter, bool *aborted, bool *paused) {
   tsl_err err = TSL_OK;
-  TSL_TRY(post_ratio(counter));
-  TSL_TRY(post_work(counter));
+  TSL_TRY(post(counter, &counter->ratio));
+  TSL_TRY(post(counter, &counter->work));
   TSL_TRY(look_at_flags(counter));
   *aborted = counter->flags % PAUSE != 0;
   if (paused != NULL) *paused = counter->flags / PAUSE != 0;
@@ -290,7 +284,7 @@ done:
 tsl_err tsl_counter_add_done(tsl_shared_counter *counter, double seconds) {
   counter->work.word += (int64_t)(seconds * TICKS) + 1;
   counter->work.waits = true;
-  return post_work(counter);
+  return post(counter, &counter->work);
 }
 
 tsl_err tsl_counter_done(tsl_shared_counter *counter, double *seconds) {

@@ -19,7 +19,6 @@ struct tsl_work_source {
   double longest;  /* s of a batch */
   double enough;   /* s ahead at which the device gets no more, long before the end */
   int64_t at, end; /* positions of order: units that are this rank's, not handed out yet */
-  bool others;     /* they were planned for another one */
   bool own_over, others_over;
   bool waiting;     /* for others to take the last units planned here */
   double ask_again; /* tsl_now() from which others may be asked */
@@ -76,8 +75,7 @@ static tsl_err take(tsl_work_source *s, int owner, int32_t n) {
   tsl_range got;
   TSL_TRY(tsl_counter_take_range(s->counter, owner, n, &got));
   s->at = s->parts.start[owner] + got.front, s->end = s->parts.start[owner] + got.back;
-  s->others = owner != s->rank;
-  if (s->others) goto done;
+  if (owner != s->rank) goto done;
   s->own_over = got.front >= got.back;
   s->parts.left[owner].front = got.back; /* what others took shows the next time */
 done:
@@ -130,11 +128,9 @@ done:
   return err;
 }
 
-tsl_err tsl_work_source_next(tsl_work_source *s, double ahead, bool fetch, int64_t *unit,
-                             bool *dynamic) {
+tsl_err tsl_work_source_next(tsl_work_source *s, double ahead, bool fetch, int64_t *unit) {
   tsl_err err = TSL_OK;
   if (fetch) TSL_TRY(fetch_units(s, ahead));
-  *dynamic = s->others;
   *unit = s->at < s->end ? s->parts.order[s->at++] : -1;
 done:
   return err;
