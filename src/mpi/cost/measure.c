@@ -45,7 +45,7 @@ typedef struct sampler {
   double spent;        /* s */
   double first, setup; /* s that first runs took more, and their operations */
   tsl_sample samples[LAST + PLACES];
-  int n_samples;
+  int n_samples, n_grown;
   const tsl_speed *guess; /* NULL: none */
   tsl_speed *speed;
 } sampler;
@@ -166,9 +166,8 @@ static tsl_sample mean_of(const sampler *m, const trial *t) {
 
 /* Of the growing trials. */
 static void keep_sample(sampler *m, const trial *t) {
-  if (m->n_samples == LAST) memmove(m->samples, m->samples + 1, (LAST - 1) * sizeof *m->samples);
-  if (m->n_samples < LAST) m->n_samples++;
-  m->samples[m->n_samples - 1] = mean_of(m, t);
+  m->samples[m->n_grown++ % LAST] = mean_of(m, t);
+  m->n_samples = m->n_grown < LAST ? m->n_grown : LAST;
 }
 
 static void fit(sampler *m) {
@@ -284,7 +283,7 @@ static tsl_err measure_bag(sampler *m) {
   tsl_err err = TSL_OK;
   m->stride = m->wide = 1;
   for (int kind = 0; kind < m->executor->problem->family->n_kinds; kind++) {
-    m->n = m->n_samples = 0;
+    m->n = m->n_samples = m->n_grown = 0;
     m->spent = m->first = m->setup = 0;
     for (int64_t u = 0; u < m->n_units; u++)
       if (m->units[u].kind == kind) m->at[m->n++] = &m->units[u];

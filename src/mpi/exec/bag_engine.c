@@ -44,7 +44,6 @@ typedef struct batch {
   double start;   /* tsl_now() when the device began, or was free for it */
   double *freed;  /* tsl_now() when the device had done the batch before; the compute thread's */
   double seconds; /* predicted */
-  int64_t order;  /* of posting */
 } batch;
 
 /* The state of this rank's phase. */
@@ -53,16 +52,16 @@ typedef struct engine_state {
   tsl_shared_counter *counter;
   tsl_work_source *source;
   tsl_result_writer *delivery;
-  batch *batches; /* [N_BATCHES] */
+  batch batches[N_BATCHES];
+  batch *queue[AHEAD]; /* those posted, in order */
   int rank, size, posted;
-  int64_t n_posted;         /* batches so far */
-  int64_t room;             /* units of one batch, see batch.h */
-  int64_t *least;           /* [n_kinds] of a kind, while there are as many */
-  bool overlaps;            /* the device takes a batch while it computes the one before */
-  double freed;             /* see batch */
-  double since;             /* tsl_now() when the device began its present batch, about */
-  double planned, measured; /* s of the last batches, older ones counting less */
-  double slower;            /* measured over planned */
+  int64_t room;                 /* units of one batch, see batch.h */
+  int64_t least[TSL_MAX_KINDS]; /* units of a batch by kind, while there are as many */
+  bool overlaps;                /* the device takes a batch while it computes the one before */
+  double freed;                 /* see batch */
+  double since;                 /* tsl_now() when the device began its present batch, about */
+  double planned, measured;     /* s of the last batches, older ones counting less */
+  double slower;                /* measured over planned */
   bool abort, pause, ended;
   bool lost;   /* a rank is silent; with abort: nothing can be saved */
   tsl_err err; /* first failure of this rank */
@@ -129,8 +128,7 @@ static double work_of(const engine_state *e, const tsl_unit *unit) {
 static double ahead(const engine_state *e) {
   double seconds = 0;
   if (e->posted == 0) return 0;
-  for (int k = 0; k < N_BATCHES; k++)
-    if (e->batches[k].posted) seconds += e->batches[k].seconds * e->slower;
+  for (int k = 0; k < e->posted; k++) seconds += e->queue[k]->seconds * e->slower;
   seconds -= tsl_now() - e->since;
   return seconds > 0 ? seconds : 1e-9; /* busy still */
 }
@@ -181,8 +179,8 @@ static tsl_err feed(engine_state *e, bool *moved) {
     TSL_TRY(bag_engine_fill(e, b));
     if (b->n == 0) break;
     b->posted = true;
-    b->order = e->n_posted++;
-    if (e->posted++ == 0) e->since = tsl_now();
+    if (e->posted == 0) e->since = tsl_now();
+    e->queue[e->posted++] = b;
     tsl_compute_thread_post(e->phase->executor->thread, &b->task);
     *moved = true;
   }
@@ -210,6 +208,7 @@ done:
 static tsl_err retire(engine_state *e, batch *b) {
   tsl_err err = TSL_OK;
   b->posted = false;
+  for (int k = 1; k < e->posted; k++) e->queue[k - 1] = e->queue[k]; /* it was the first */
   e->posted--;
   e->since = tsl_now();
   TSL_TRY(tsl_err_restore(&b->task.error));
@@ -286,19 +285,9 @@ static bool wants_pause(const engine_state *e, double now) {
   return tsl_stop_politely() || (e->rank == 0 && now >= e->phase->pause_at);
 }
 
-/* The batch that the device computes, or will end first: of those posted the one with the lowest
- * order, or NULL. */
-static const batch *first_batch(const engine_state *e) {
-  const batch *first = NULL;
-  for (int k = 0; k < N_BATCHES; k++)
-    if (e->batches[k].posted && (first == NULL || e->batches[k].order < first->order))
-      first = &e->batches[k];
-  return first;
-}
-
 static void end_if_hung(const engine_state *e, double now) {
-  const batch *b = first_batch(e);
-  if (b != NULL)
+  const batch *b = e->queue[0]; /* that the device computes, or will end first */
+  if (e->posted > 0)
     tsl_watchdog_check(e->phase, e->rank, b->units, b->n, now - e->since, b->seconds * e->slower);
 }
 
@@ -367,23 +356,19 @@ static bool finished(const engine_state *e) {
 
 /* ---- set-up */
 
-static tsl_err set_least(engine_state *e) {
+static tsl_err open_batch(engine_state *e, batch *b) {
   tsl_err err = TSL_OK;
-  const tsl_executor *x = e->phase->executor;
-  const int n_kinds = x->problem->family->n_kinds;
-  TSL_TRY(tsl_alloc(n_kinds, sizeof *e->least, "batches", (void **)&e->least));
-  for (int k = 0; k < n_kinds; k++) {
-    const bool many = x->backend->saturating_units != NULL;
-    e->least[k] = many ? x->backend->saturating_units(x->worker, k) : 1;
-  }
-done:
-  return err;
-}
-
-static tsl_err open_batch(const engine_state *e, batch *b) {
-  tsl_err err = TSL_OK;
+  const tsl_phase *phase = e->phase;
+  const tsl_executor *x = phase->executor;
+  b->task.run = bag_engine_begin;
+  b->task.finish = e->overlaps ? bag_engine_finish : NULL;
+  b->task.ended = e->overlaps ? has_ended : NULL;
+  b->executor = x;
+  b->freed = &e->freed;
   TSL_TRY(tsl_alloc(e->room, sizeof *b->units, "units of a batch", (void **)&b->units));
   TSL_TRY(tsl_alloc(e->room, sizeof *b->parts, "results of a batch", (void **)&b->parts));
+  TSL_TRY(tsl_slab_pool_open(phase->problem, x->backend, phase->units, phase->plan->n_units,
+                             e->room, &b->slots));
 done:
   return err;
 }
@@ -398,32 +383,25 @@ static void close_batch(const engine_state *e, batch *b) {
 static tsl_err open_engine(engine_state *e) {
   tsl_err err = TSL_OK;
   tsl_phase *phase = e->phase;
-  TSL_TRY(set_least(e));
-  const tsl_plan *plan = phase->plan;
-  e->overlaps = tsl_overlaps(phase->executor);
-  TSL_TRY(tsl_alloc(N_BATCHES, sizeof *e->batches, "result buffers", (void **)&e->batches));
-  for (int k = 0; k < N_BATCHES; k++) {
-    TSL_TRY(open_batch(e, &e->batches[k]));
-    e->batches[k].task.run = bag_engine_begin;
-    e->batches[k].task.finish = e->overlaps ? bag_engine_finish : NULL;
-    e->batches[k].task.ended = e->overlaps ? has_ended : NULL;
-    e->batches[k].executor = phase->executor;
-    e->batches[k].freed = &e->freed;
-    TSL_TRY(tsl_slab_pool_open(phase->problem, phase->executor->backend, phase->units,
-                               plan->n_units, e->room, &e->batches[k].slots));
-  }
+  const tsl_executor *x = phase->executor;
+  const int64_t n = phase->plan->n_units;
+  const bool many = x->backend->saturating_units != NULL;
+  for (int k = 0; k < phase->problem->family->n_kinds; k++)
+    e->least[k] = many ? x->backend->saturating_units(x->worker, k) : 1;
+  e->overlaps = tsl_overlaps(x);
+  e->room = tsl_batch_room(phase->problem, phase->units, n, phase->memory);
+  if (e->room > n) e->room = n > 0 ? n : 1;
+  for (int k = 0; k < N_BATCHES; k++) TSL_TRY(open_batch(e, &e->batches[k]));
   TSL_TRY(tsl_complete_open(phase));
-  TSL_TRY(tsl_result_writer_open(phase->comm, phase->problem, phase->out, phase->units,
-                                 plan->n_units, &e->delivery));
+  TSL_TRY(tsl_result_writer_open(phase->comm, phase->problem, phase->out, phase->units, n,
+                                 &e->delivery));
 done:
   return err;
 }
 
 static void close_engine(engine_state *e) {
-  for (int k = 0; k < N_BATCHES && e->batches != NULL; k++) close_batch(e, &e->batches[k]);
-  tsl_free(e->batches);
+  for (int k = 0; k < N_BATCHES; k++) close_batch(e, &e->batches[k]);
   tsl_work_source_close(&e->source);
-  tsl_free(e->least);
   tsl_result_writer_close(&e->delivery);
   tsl_counter_close(&e->counter);
 }
@@ -455,8 +433,6 @@ tsl_err tsl_bag_run(tsl_phase *phase) {
   phase->paused = phase->drained = false;
   TSL_MPI(MPI_Comm_rank(phase->comm, &e.rank));
   TSL_MPI(MPI_Comm_size(phase->comm, &e.size));
-  e.room = tsl_batch_room(phase->problem, phase->units, phase->plan->n_units, phase->memory);
-  if (e.room > phase->plan->n_units) e.room = phase->plan->n_units > 0 ? phase->plan->n_units : 1;
   TSL_COLLECTIVE_TRY(phase->comm, open_engine(&e));
   TSL_COLLECTIVE_TRY(phase->comm, tsl_counter_open(phase->comm, &e.counter));
   TSL_TRY(tsl_work_source_open(phase->comm, e.counter, phase->plan, phase->units, phase->cost,

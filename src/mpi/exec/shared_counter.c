@@ -30,32 +30,23 @@ struct tsl_shared_counter {
   int64_t *cells;          /* on rank 0 */
   _Atomic int64_t *shared; /* the same as all ranks of one host see them; else NULL */
   int rank, size;
-  int64_t *words;   /* [2 size] ratios and ranges as read from the window */
   int64_t add, old; /* what is under way to a cell and back; not on the stack: see tsl_mpi_wait */
   letter ratio, work;
   int64_t flags, asked_flags; /* of ABORT: as last seen, and what is being read */
   MPI_Request asking;
+  int64_t words[]; /* [2 size] ratios and ranges as read from the window */
 };
 
 /* ---- the window */
 
 /* On one host the cells are shared memory and operations the processor's: an MPI may answer its own
  * there, too, only when rank 0 calls it, as MPICH does. */
-static tsl_err find_cells(tsl_shared_counter *counter) {
-  tsl_err err = TSL_OK;
-  MPI_Aint bytes = 0;
-  int unit = 0;
-  void *cells = NULL;
-  TSL_MPI(MPI_Win_shared_query(counter->window, 0, &bytes, &unit, &cells));
-  counter->shared = cells;
-done:
-  return err;
-}
-
 static tsl_err open_window(tsl_shared_counter *counter) {
   tsl_err err = TSL_OK;
   const int n_cells = SLOWER + 2 * counter->size;
   const MPI_Aint bytes = counter->rank == 0 ? (MPI_Aint)n_cells * (MPI_Aint)sizeof(int64_t) : 0;
+  MPI_Aint size = 0;
+  int unit = 0;
   bool one_host = false;
   TSL_TRY(tsl_on_one_host(counter->comm, &one_host));
   if (one_host)
@@ -67,7 +58,8 @@ static tsl_err open_window(tsl_shared_counter *counter) {
              "this MPI has no window over several nodes, by which ranks take units from each "
              "other; Open MPI 4 has one with OMPI_MCA_osc=sm,rdma,pt2pt in the environment");
   TSL_MPI(MPI_Win_set_errhandler(counter->window, MPI_ERRORS_RETURN));
-  if (one_host) TSL_TRY(find_cells(counter));
+  if (one_host)
+    TSL_MPI(MPI_Win_shared_query(counter->window, 0, &size, &unit, (void *)&counter->shared));
   for (int k = 0; counter->rank == 0 && k < n_cells; k++) counter->cells[k] = 0;
   TSL_MPI(MPI_Barrier(counter->comm));
   TSL_MPI(MPI_Win_lock_all(MPI_MODE_NOCHECK, counter->window));
@@ -75,18 +67,14 @@ done:
   return err;
 }
 
-static void free_counter(tsl_shared_counter *counter) {
-  if (counter == NULL) return;
-  TSL_FREE_ALL(counter->words, counter);
-}
-
-static tsl_err make_counter(MPI_Comm comm, tsl_shared_counter **out) {
+tsl_err tsl_counter_open(MPI_Comm comm, tsl_shared_counter **out) {
   tsl_err err = TSL_OK;
   tsl_shared_counter *counter = NULL;
   int rank = 0, size = 1;
   TSL_MPI(MPI_Comm_rank(comm, &rank));
   TSL_MPI(MPI_Comm_size(comm, &size));
-  TSL_TRY(tsl_alloc(1, sizeof *counter, "shared counter", (void **)&counter));
+  const size_t bytes = sizeof *counter + 2 * (size_t)size * sizeof *counter->words;
+  TSL_COLLECTIVE_TRY(comm, tsl_alloc(1, bytes, "shared counter", (void **)&counter));
   *counter = (tsl_shared_counter){.comm = comm,
                                   .window = MPI_WIN_NULL,
                                   .ratio = {SLOWER + rank, MPI_REPLACE},
@@ -95,22 +83,11 @@ static tsl_err make_counter(MPI_Comm comm, tsl_shared_counter **out) {
                                   .rank = rank,
                                   .size = size};
   counter->ratio.request = counter->work.request = MPI_REQUEST_NULL;
-  *out = counter;
-  TSL_TRY(tsl_alloc(2 * (int64_t)size, sizeof *counter->words, "shared counter",
-                    (void **)&counter->words));
-done:
-  return err;
-}
-
-tsl_err tsl_counter_open(MPI_Comm comm, tsl_shared_counter **out) {
-  tsl_err err = TSL_OK;
-  tsl_shared_counter *counter = NULL;
-  TSL_COLLECTIVE_TRY(comm, make_counter(comm, &counter));
   TSL_TRY(open_window(counter));
   *out = counter;
   counter = NULL;
 done:
-  free_counter(counter);
+  tsl_free(counter);
   return err;
 }
 
@@ -124,7 +101,7 @@ void tsl_counter_close(tsl_shared_counter **counter) {
   (void)MPI_Wait(&q->asking, MPI_STATUS_IGNORE);
   (void)MPI_Win_unlock_all(q->window);
   (void)MPI_Win_free(&q->window);
-  free_counter(q);
+  tsl_free(q);
 }
 
 /* ---- asking and telling rank 0. Over a network it answers when its main thread comes by: who

@@ -26,9 +26,9 @@ struct tsl_work_source {
 
 /* ---- opening */
 
-static tsl_err make_source(MPI_Comm comm, tsl_shared_counter *counter, const tsl_plan *plan,
-                           const tsl_unit *units, const tsl_cost *cost, const int64_t *least,
-                           bool overlaps, tsl_work_source **out) {
+tsl_err tsl_work_source_open(MPI_Comm comm, tsl_shared_counter *counter, const tsl_plan *plan,
+                             const tsl_unit *units, const tsl_cost *cost, const int64_t *least,
+                             bool overlaps, tsl_work_source **out) {
   tsl_err err = TSL_OK;
   tsl_work_source *s = NULL;
   if (plan->n_units > MOST_UNITS)
@@ -45,18 +45,8 @@ static tsl_err make_source(MPI_Comm comm, tsl_shared_counter *counter, const tsl
   s->own_over = mine.front == mine.back;
   s->others_over = plan->dynamic <= 0 || !tsl_cost_takes_part(cost, s->rank);
   TSL_TRY(tsl_counter_set_range(counter, mine));
-done:
-  return err;
-}
-
-tsl_err tsl_work_source_open(MPI_Comm comm, tsl_shared_counter *counter, const tsl_plan *plan,
-                             const tsl_unit *units, const tsl_cost *cost, const int64_t *least,
-                             bool overlaps, tsl_work_source **out) {
-  tsl_err err = TSL_OK;
-  /* ranges are set everywhere */
-  TSL_COLLECTIVE_TRY(comm, make_source(comm, counter, plan, units, cost, least, overlaps, out));
-done:
-  return err;
+done: /* ranges are set everywhere */
+  return tsl_collective_error(comm, err);
 }
 
 void tsl_work_source_close(tsl_work_source **source) {
@@ -90,14 +80,13 @@ static tsl_err ask_others(tsl_work_source *s) {
  */
 static tsl_err fetch_own(tsl_work_source *s, double moment) {
   tsl_err err = TSL_OK;
-  const int64_t next = tsl_parts_next(&s->parts, s->rank);
-  const int64_t least = next >= 0 ? s->least[s->parts.units[next].kind] : 1;
   if (s->own_over || (s->waiting && moment < s->ask_again)) return TSL_OK;
   if (tsl_parts_slow(&s->parts, s->rank)) {
     TSL_TRY(ask_others(s));
     s->waiting = tsl_parts_wait(&s->parts, s->rank);
   }
-  if (!s->waiting) TSL_TRY(take(s, s->rank, tsl_parts_take(&s->parts, s->rank, s->longest, least)));
+  if (!s->waiting)
+    TSL_TRY(take(s, s->rank, tsl_parts_take(&s->parts, s->rank, s->longest, s->least)));
 done:
   return err;
 }

@@ -127,21 +127,17 @@ double tsl_parts_enough(const tsl_parts *p, int rank, double enough) {
   return left > 0 ? fmax(TSL_PARTS_SHORTEST, fmin(enough, left / 2)) : enough;
 }
 
-int64_t tsl_parts_next(const tsl_parts *p, int rank) {
+int32_t tsl_parts_take(const tsl_parts *p, int rank, double batch, const int64_t *least) {
   const tsl_range *mine = &p->left[rank];
-  return mine->front < mine->back ? p->order[p->start[rank] + mine->front] : -1;
-}
-
-int32_t tsl_parts_take(const tsl_parts *p, int rank, double batch, int64_t least) {
-  const tsl_range *mine = &p->left[rank];
+  const int64_t *next = p->order + p->start[rank] + mine->front;
   const int32_t left = mine->back - mine->front;
   const double longest = fmax(batch, TSL_PARTS_SHORTEST * p->n_ranks);
   const int32_t most = (int32_t)(left * TAKEN);
   double seconds = 0;
   int32_t n = 0;
-  while (n < left &&
-         (n < least || ((n < most || seconds < TSL_PARTS_SHORTEST) && seconds < longest)))
-    seconds += seconds_of(p, rank, p->order[p->start[rank] + mine->front + n++]);
+  while (n < left && (n < least[p->units[next[0]].kind] ||
+                      ((n < most || seconds < TSL_PARTS_SHORTEST) && seconds < longest)))
+    seconds += seconds_of(p, rank, next[n++]);
   return n > 0 ? n : 1;
 }
 
