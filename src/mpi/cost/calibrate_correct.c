@@ -18,19 +18,14 @@ static const char *key_of(const tsl_cost *cost, int rank) {
   return cost->keys + (size_t)rank * TSL_COST_KEY;
 }
 
-/* The first rank with this rank's key. */
-static int first_of(const tsl_cost *cost, int rank) {
-  int first = 0;
-  while (strcmp(key_of(cost, first), key_of(cost, rank)) != 0) first++;
-  return first;
-}
-
 static void add_rows(const tsl_cost *cost, const tsl_out_unit *rows, int64_t n, int64_t phases,
                      sums (*all)[TSL_MAX_KINDS]) {
   for (int64_t k = 0; k < n; k++) {
     const tsl_out_unit *row = &rows[k];
     if (row->owner < 0) continue; /* computed before a restart */
-    sums *to = &all[first_of(cost, row->owner)][row->unit.kind];
+    int first = 0;                /* with the owner's key */
+    while (strcmp(key_of(cost, first), key_of(cost, row->owner)) != 0) first++;
+    sums *to = &all[first][row->unit.kind];
     to->predicted += phases == 1 ? tsl_cost_begin(cost, row->owner, &row->unit)
                                  : tsl_cost_seconds(cost, row->owner, &row->unit);
     to->measured += row->measured;
@@ -54,26 +49,18 @@ static double correction_of(const sums *s) {
   return beyond(factor, FAR) ? factor : sqrt(factor);
 }
 
-static void correct(FILE *file, const tsl_cost *cost, int rank, int kind, double factor) {
-  tsl_speed speed = cost->speeds[rank];
-  for (int c = 0; c < TSL_N_TERMS; c++) speed.c[kind][c] *= factor;
-  tsl_calibration_put(file, key_of(cost, rank), kind, speed.c[kind]);
-}
-
-/* The device is the second word of a key, blanks as commas. */
 static void tell(const tsl_cost *cost, int rank, const sums *all, const char *path) {
   sums whole = {0, 0};
-  const char *name = strchr(key_of(cost, rank), '|');
+  tsl_calibration_line of = {.kind = 0};
   for (int k = 0; k < TSL_MAX_KINDS; k++)
     whole.predicted += all[k].predicted, whole.measured += all[k].measured;
   const double factor = factor_of(&whole);
   if (!beyond(factor, FAR_OFF) || fmax(whole.predicted, whole.measured) < WORTH_A_LINE) return;
-  fprintf(stderr, "tesela: note: %.3g s predicted, %.3g s measured on ", whole.predicted,
-          whole.measured);
-  for (const char *c = name != NULL ? name + 1 : ""; *c != '\0' && *c != '|'; c++)
-    fputc(*c == ',' ? ' ' : *c, stderr);
-  fprintf(stderr, ": its calibration was off by %.1f times and is corrected in %s\n",
-          fmax(factor, 1 / factor), path);
+  tsl_calibration_words(key_of(cost, rank), &of);
+  fprintf(stderr,
+          "tesela: note: %.3g s predicted, %.3g s measured on %s: its calibration was off by %.1f "
+          "times and is corrected in %s\n",
+          whole.predicted, whole.measured, of.device, fmax(factor, 1 / factor), path);
 }
 
 tsl_err tsl_calibration_correct(const tsl_run_settings *settings, const tsl_cost *cost,
@@ -91,7 +78,9 @@ tsl_err tsl_calibration_correct(const tsl_run_settings *settings, const tsl_cost
       const double factor = correction_of(&all[r][k]);
       if (factor == 1) continue;
       if (file == NULL && (file = tsl_calibration_append(settings)) == NULL) goto done;
-      correct(file, cost, r, k, factor);
+      tsl_speed speed = cost->speeds[r];
+      for (int c = 0; c < TSL_N_TERMS; c++) speed.c[k][c] *= factor;
+      tsl_calibration_put(file, key_of(cost, r), k, speed.c[k]);
     }
   for (int r = 0; r < cost->n_ranks && file != NULL && !quiet; r++) tell(cost, r, all[r], path);
 done:

@@ -83,25 +83,14 @@ static bool same_box(const tsl_unit *a, const tsl_unit *b) {
   return memcmp(a->lo, b->lo, sizeof a->lo) == 0 && memcmp(a->hi, b->hi, sizeof a->hi) == 0;
 }
 
-/* Operations of the units' first runs that are to come; a part of a unit is new each time. */
-static double count_setup(const sampler *m, const trial *t) {
-  double sum = 0;
-  for (int64_t u = 0; u < t->n; u++) sum += m->ran[t->units[u].id] ? 0 : t->units[u].setup;
-  return sum;
-}
-
-static void mark_run(const sampler *m, const trial *t) {
-  for (int64_t u = 0; u < t->n; u++) {
-    const tsl_unit *part = &t->units[u];
-    if (same_box(part, &m->units[part->id])) m->ran[part->id] = true;
-  }
-}
-
+/* What has not run before counts; a part of a unit is new each time. */
 static tsl_err run_first(sampler *m, trial *t) {
   tsl_err err = TSL_OK;
-  t->setup = count_setup(m, t);
+  t->setup = 0;
+  for (int64_t u = 0; u < t->n; u++) t->setup += m->ran[t->units[u].id] ? 0 : t->units[u].setup;
   TSL_TRY(run_once(m, t, &t->first));
-  mark_run(m, t);
+  for (int64_t u = 0; u < t->n; u++)
+    if (same_box(&t->units[u], &m->units[t->units[u].id])) m->ran[t->units[u].id] = true;
   t->seconds = t->first;
 done:
   return err;
@@ -164,12 +153,6 @@ static tsl_sample mean_of(const sampler *m, const trial *t) {
 
 /* ---- measuring a kind */
 
-/* Of the growing trials. */
-static void keep_sample(sampler *m, const trial *t) {
-  m->samples[m->n_grown++ % LAST] = mean_of(m, t);
-  m->n_samples = m->n_grown < LAST ? m->n_grown : LAST;
-}
-
 static void fit(sampler *m) {
   const int kind = m->at[0]->kind;
   tsl_cost_fit(m->samples, m->n_samples, m->speed->c[kind]);
@@ -207,7 +190,8 @@ static tsl_err measure_growing(sampler *m, trial *t, trial *before) {
     TSL_TRY(run_first(m, t));
     if (t->first < TSL_PRECISE || t->setup > 0) TSL_TRY(run_again(m, t));
     if (m->n_samples == 0) m->first = m->setup = 0;
-    keep_sample(m, t);
+    m->samples[m->n_grown++ % LAST] = mean_of(m, t);
+    m->n_samples = m->n_grown < LAST ? m->n_grown : LAST;
     if (smaller > 0 && t->first >= TSL_PRECISE &&
         t->seconds * smaller >= STEEP * before->seconds * size)
       break;

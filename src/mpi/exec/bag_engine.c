@@ -66,7 +66,8 @@ typedef struct engine_state {
   bool lost;   /* a rank is silent; with abort: nothing can be saved */
   tsl_err err; /* first failure of this rank */
   tsl_err_copy error;
-  double before;     /* work that was finished at the start */
+  double total;      /* work of all units */
+  double before;     /* of those that were finished at the start */
   double slow_check; /* last look at the abort flag */
   tsl_progress progress;
 } engine_state;
@@ -168,14 +169,11 @@ static bool work_left(const engine_state *e) {
   return !e->abort && !e->pause && tsl_work_source_left(e->source);
 }
 
-static bool wants_more(const engine_state *e) {
-  return e->posted < AHEAD && ahead(e) <= tsl_work_source_enough(e->source);
-}
-
 static tsl_err feed(engine_state *e, bool *moved) {
   tsl_err err = TSL_OK;
   batch *b;
-  while (work_left(e) && wants_more(e) && (b = idle_batch(e)) != NULL) {
+  while (work_left(e) && e->posted < AHEAD && ahead(e) <= tsl_work_source_enough(e->source) &&
+         (b = idle_batch(e)) != NULL) {
     TSL_TRY(bag_engine_fill(e, b));
     if (b->n == 0) break;
     b->posted = true;
@@ -220,18 +218,16 @@ done:
   return err;
 }
 
-/* Was it planned for another rank? Only a plan of all units lets them be taken. */
-static bool is_others(const engine_state *e, int64_t id) {
-  return e->phase->plan->dynamic > 0 && e->phase->plan->owner[id] != e->rank;
-}
-
 static tsl_err deliver(engine_state *e, batch *b) {
   tsl_err err = TSL_OK;
+  const tsl_plan *plan = e->phase->plan;
   double start = b->start, work = 0;
   if (e->abort) return TSL_OK;
-  for (int64_t k = 0; k < b->n; k++)
-    TSL_TRY(tsl_complete_unit(e->phase, e->delivery, e->rank, &b->units[k],
-                              is_others(e, b->units[k].id), &start, &b->parts[k]));
+  for (int64_t k = 0; k < b->n; k++) { /* only a plan of all units lets them be taken by others */
+    const bool dynamic = plan->dynamic > 0 && plan->owner[b->units[k].id] != e->rank;
+    TSL_TRY(tsl_complete_unit(e->phase, e->delivery, e->rank, &b->units[k], dynamic, &start,
+                              &b->parts[k]));
+  }
   TSL_TRY(tsl_result_writer_send(e->delivery, b->units, b->n, b->parts, &b->parcel));
   TSL_TRY(tsl_result_writer_flush(e->delivery));
   e->phase->finish = start - e->phase->origin;
@@ -320,8 +316,7 @@ static tsl_err bag_engine_look_around(engine_state *e) {
   if (e->rank == 0 && tsl_progress_due(&e->progress)) {
     double done_seconds = 0;
     TSL_TRY(tsl_counter_done(e->counter, &done_seconds));
-    const double total = e->before + tsl_work_source_total(e->source);
-    tsl_progress_update(&e->progress, total > 0 ? (e->before + done_seconds) / total : 1);
+    tsl_progress_update(&e->progress, e->total > 0 ? (e->before + done_seconds) / e->total : 1);
   }
 done:
   return err;
@@ -373,13 +368,6 @@ done:
   return err;
 }
 
-static void close_batch(const engine_state *e, batch *b) {
-  for (int64_t p = 0; p < e->room && b->parts != NULL; p++) tsl_part_drop_lists(&b->parts[p]);
-  tsl_slab_pool_close(&b->slots);
-  tsl_message_drop(&b->parcel);
-  TSL_FREE_ALL(b->units, b->parts);
-}
-
 static tsl_err open_engine(engine_state *e) {
   tsl_err err = TSL_OK;
   tsl_phase *phase = e->phase;
@@ -400,20 +388,28 @@ done:
 }
 
 static void close_engine(engine_state *e) {
-  for (int k = 0; k < N_BATCHES; k++) close_batch(e, &e->batches[k]);
+  for (int k = 0; k < N_BATCHES; k++) {
+    batch *b = &e->batches[k];
+    for (int64_t p = 0; p < e->room && b->parts != NULL; p++) tsl_part_drop_lists(&b->parts[p]);
+    tsl_slab_pool_close(&b->slots);
+    tsl_message_drop(&b->parcel);
+    TSL_FREE_ALL(b->units, b->parts);
+  }
   tsl_work_source_close(&e->source);
   tsl_result_writer_close(&e->delivery);
   tsl_counter_close(&e->counter);
 }
 
 static void start_clock(engine_state *e) {
-  const double total = tsl_work_source_total(e->source);
-  const uint8_t *finished = e->phase->plan->finished;
+  const tsl_plan *plan = e->phase->plan;
   if (e->phase->origin == 0) e->phase->origin = tsl_now();
-  for (int64_t u = 0; u < e->phase->plan->n_units && finished != NULL; u++)
-    if (finished[u]) e->before += work_of(e, &e->phase->units[u]);
+  for (int64_t u = 0; u < plan->n_units; u++) {
+    const double work = work_of(e, &e->phase->units[u]);
+    e->total += work;
+    e->before += plan->finished != NULL && plan->finished[u] ? work : 0;
+  }
   tsl_progress_start(&e->progress, e->phase->quiet || e->rank != 0);
-  if (e->before > 0) e->progress.first = e->before / (e->before + total);
+  if (e->before > 0) e->progress.first = e->before / e->total;
 }
 
 /* Whoever saw the call to pause tells those who had left by then. */

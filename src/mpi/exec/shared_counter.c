@@ -236,22 +236,15 @@ tsl_err tsl_counter_pause(tsl_shared_counter *counter) {
 }
 
 /* The flags as the last answer has them, and the next question. */
-static tsl_err look_at_flags(tsl_shared_counter *counter) {
+tsl_err tsl_counter_aborted(tsl_shared_counter *counter, bool *aborted, bool *paused) {
   tsl_err err = TSL_OK;
   int answered = 0;
+  TSL_TRY(post(counter, &counter->ratio));
+  TSL_TRY(post(counter, &counter->work));
   if (counter->asking == MPI_REQUEST_NULL)
     TSL_TRY(ask(counter, ABORT, 1, &counter->asked_flags, &counter->asking));
   TSL_MPI(MPI_Test(&counter->asking, &answered, MPI_STATUS_IGNORE));
   if (answered) counter->flags = counter->asked_flags;
-done:
-  return err;
-}
-
-tsl_err tsl_counter_aborted(tsl_shared_counter *counter, bool *aborted, bool *paused) {
-  tsl_err err = TSL_OK;
-  TSL_TRY(post(counter, &counter->ratio));
-  TSL_TRY(post(counter, &counter->work));
-  TSL_TRY(look_at_flags(counter));
   *aborted = counter->flags % PAUSE != 0;
   if (paused != NULL) *paused = counter->flags / PAUSE != 0;
 done:

@@ -141,7 +141,3 @@ double tsl_work_source_longest(const tsl_work_source *s) {
 double tsl_work_source_enough(const tsl_work_source *s) {
   return tsl_parts_enough(&s->parts, s->rank, s->enough);
 }
-
-double tsl_work_source_total(const tsl_work_source *s) {
-  return s->parts.before[s->parts.start[s->parts.n_ranks]];
-}

@@ -50,6 +50,3 @@ double tsl_work_source_longest(const tsl_work_source *source);
  * always one that begins where another leaves room; near the end of its own part less.
  */
 double tsl_work_source_enough(const tsl_work_source *source);
-
-/** Work of all units that are not finished, in seconds on rank 0's device. */
-double tsl_work_source_total(const tsl_work_source *source);

@@ -32,10 +32,6 @@ done:
   return err;
 }
 
-static void close_trial(trial *t) {
-  TSL_FREE_ALL(t->to, t->movable, t->takes_part);
-}
-
 /* tsl_ratio_fn */
 static double ratio(const void *model, int64_t unit, int from, int to) {
   const trial *t = model;
@@ -99,7 +95,7 @@ tsl_err tsl_history_rebalance(tsl_timing_history *l, const tsl_cost *cost, const
   else
     gain->moved = 0, gain->after = gain->before, gain->imbalance_after = gain->imbalance_before;
 done:
-  close_trial(&t);
+  TSL_FREE_ALL(t.to, t.movable, t.takes_part);
   return err;
 }
 
@@ -174,6 +170,6 @@ tsl_err tsl_exclude_slow_ranks(tsl_timing_history *l, const tsl_cost *cost, cons
   else
     rest->rank = -1;
 done:
-  close_trial(&t);
+  TSL_FREE_ALL(t.to, t.movable, t.takes_part);
   return err;
 }

@@ -18,11 +18,10 @@ static bool stays(const tsl_plan *plan, const tsl_unit *unit) {
 
 /* ---- lists */
 
-static tsl_err parts_allocate(const tsl_plan *plan, tsl_parts *p, int64_t **next) {
+static tsl_err parts_allocate(const tsl_plan *plan, tsl_parts *p) {
   tsl_err err = TSL_OK;
   const int n = plan->n_ranks;
   TSL_TRY(tsl_alloc(n + 1, sizeof *p->start, "parts", (void **)&p->start));
-  TSL_TRY(tsl_alloc(n + 1, sizeof **next, "parts", (void **)next));
   TSL_TRY(tsl_alloc(plan->n_units, sizeof *p->order, "parts", (void **)&p->order));
   TSL_TRY(tsl_alloc(plan->n_units + 1, sizeof *p->before, "parts", (void **)&p->before));
   TSL_TRY(tsl_alloc(n, sizeof *p->share, "parts", (void **)&p->share));
@@ -32,18 +31,16 @@ done:
   return err;
 }
 
-static void list_units(const tsl_plan *plan, tsl_parts *p, int64_t *next) {
+/* start[r] is where the next unit of rank r - 1 goes, until all have come. */
+static void list_units(const tsl_plan *plan, tsl_parts *p) {
   for (int64_t u = 0; u < plan->n_units; u++)
-    if (!is_finished(plan, u)) p->start[plan->owner[u] + 1]++;
-  for (int r = 0; r < plan->n_ranks; r++) {
-    p->start[r + 1] += p->start[r];
-    next[r] = p->start[r];
-  }
+    if (plan->owner[u] + 2 <= p->n_ranks && !is_finished(plan, u)) p->start[plan->owner[u] + 2]++;
+  for (int r = 2; r <= p->n_ranks; r++) p->start[r] += p->start[r - 1];
   for (int others = 0; others < 2; others++)
     for (int64_t u = 0; u < plan->n_units; u++)
       if (!is_finished(plan, u) && stays(plan, &p->units[u]) != others)
-        p->order[next[plan->owner[u]]++] = u;
-  for (int64_t k = 0; k < p->start[plan->n_ranks]; k++)
+        p->order[p->start[plan->owner[u] + 1]++] = u;
+  for (int64_t k = 0; k < p->start[p->n_ranks]; k++)
     p->before[k + 1] = p->before[k] + tsl_cost_seconds(p->cost, 0, &p->units[p->order[k]]);
 }
 
@@ -72,15 +69,13 @@ static tsl_range first_range(const tsl_parts *p, const tsl_plan *plan, int rank)
 tsl_err tsl_parts_make(const tsl_plan *plan, const tsl_unit *units, const tsl_cost *cost,
                        tsl_parts *parts) {
   tsl_err err = TSL_OK;
-  int64_t *next = NULL;
   *parts = (tsl_parts){.n_ranks = plan->n_ranks, .units = units, .cost = cost};
-  TSL_TRY(parts_allocate(plan, parts, &next));
-  list_units(plan, parts, next);
+  TSL_TRY(parts_allocate(plan, parts));
+  list_units(plan, parts);
   measure_shares(plan, parts);
   for (int r = 0; r < plan->n_ranks; r++)
     parts->left[r] = first_range(parts, plan, r), parts->slower[r] = 1;
 done:
-  tsl_free(next);
   if (err != TSL_OK) tsl_parts_clear(parts);
   return err;
 }

@@ -286,20 +286,7 @@ done:
   return err;
 }
 
-/* ---- lpt */
-
-static tsl_err plan_lpt(job *j) {
-  tsl_err err = TSL_OK;
-  int64_t *order = NULL;
-  TSL_TRY(order_units(j, &order));
-  set_trees(j);
-  for (int64_t k = 0; k < j->n; k++) (void)give_best(j, order[k], INFINITY);
-done:
-  tsl_free(order);
-  return err;
-}
-
-/* ---- bins */
+/* ---- lpt and bins */
 
 static bool bins_fit(job *j, const int64_t *order, double capacity) {
   clear_loads(j);
@@ -309,11 +296,14 @@ static bool bins_fit(job *j, const int64_t *order, double capacity) {
   return true;
 }
 
-static tsl_err plan_bins(job *j) {
+static tsl_err plan_in_order(job *j) {
   tsl_err err = TSL_OK;
   int64_t *order = NULL;
   TSL_TRY(order_units(j, &order));
-  TSL_TRY(smallest_capacity(j, order, bins_fit));
+  if (j->rule->kind == TSL_PLAN_BINS)
+    TSL_TRY(smallest_capacity(j, order, bins_fit));
+  else
+    (void)bins_fit(j, order, INFINITY);
 done:
   tsl_free(order);
   return err;
@@ -322,8 +312,8 @@ done:
 /* ---- all */
 
 static tsl_err (*const planners[TSL_N_PLANS])(job *) = {
-    [TSL_PLAN_STRIPS] = plan_strips, [TSL_PLAN_LPT] = plan_lpt,
-    [TSL_PLAN_BINS] = plan_bins,     [TSL_PLAN_ROUNDROBIN] = plan_roundrobin,
+    [TSL_PLAN_STRIPS] = plan_strips, [TSL_PLAN_LPT] = plan_in_order,
+    [TSL_PLAN_BINS] = plan_in_order, [TSL_PLAN_ROUNDROBIN] = plan_roundrobin,
     [TSL_PLAN_SHARE] = plan_share,
 };
 

@@ -143,19 +143,16 @@ static void take_row(tsl_timing_history *l, int set, const tsl_out_unit *row,
 
 /* Nothing is measured of a rank without units: what is believed of it fades, so that it is tried
  * again; a rank that is slow indeed, ever more rarely. */
-static void fade(tsl_history_rank *rank) {
-  rank->idle++;
-  if ((rank->idle & (rank->idle - 1)) == 0) rank->bias = sqrt(rank->bias);
-}
-
 static void take_speed(tsl_timing_history *l, int set, int rank, int kind) {
   const tsl_history_sum *sum = &l->sums[(int64_t)rank * TSL_MAX_KINDS + kind];
   tsl_history_rank *of = rank_of(l, set, rank, kind);
   const double now = sum->now > 0 && sum->predicted > 0 ? sum->now / sum->predicted : 0;
   if (now > 0)
     of->bias = of->bias > 0 ? smooth(of->bias, now) : now;
-  else if (of->bias > 0)
-    fade(of);
+  else if (of->bias > 0) {
+    of->idle++;
+    if ((of->idle & (of->idle - 1)) == 0) of->bias = sqrt(of->bias);
+  }
 }
 
 static void take_speeds(tsl_timing_history *l, int set, const tsl_out_unit *rows, int64_t n_rows,
