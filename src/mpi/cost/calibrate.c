@@ -1,5 +1,5 @@
 /* The root looks up the keys of all ranks in the calibration file; when one is missing, all ranks
- * measure at once, and the root stores and pools what they send. */
+ * measure at once, and the root stores and pools what they send. A finished run corrects that. */
 #include "calibrate.h"
 
 #include "bcast.h"
@@ -43,22 +43,22 @@ static const char *key_of(const char *keys, int rank) {
 
 void tsl_calibration_between(const tsl_run_settings *settings, const tsl_cost *cost,
                              double seconds) {
-  double c[TSL_N_TERMS];
+  double c[1][TSL_N_TERMS];
   if (cost->keys == NULL || seconds <= 0) return;
-  if (!tsl_calibration_find(settings, cost->keys, TSL_BETWEEN, c) ||
-      fabs(c[0] / seconds - 1) > TSL_NOISE)
+  if (!tsl_calibration_find(settings, cost->keys, TSL_BETWEEN, 1, c) ||
+      fabs(c[0][0] / seconds - 1) > TSL_NOISE)
     tsl_calibration_keep(settings, cost->keys, TSL_BETWEEN, seconds);
 }
 
 int32_t tsl_calibration_way(const tsl_run_settings *settings, const tsl_placement *device,
                             const tsl_family *family, const char *what) {
   char key[TSL_COST_KEY];
-  double c[TSL_N_TERMS];
+  double c[1][TSL_N_TERMS];
   tsl_calibration_key(device, family, what, key);
   if (settings->calibrate == TSL_CALIBRATE_ALWAYS ||
-      !tsl_calibration_find(settings, key, TSL_WAY, c))
+      !tsl_calibration_find(settings, key, TSL_WAY, 1, c))
     return -1;
-  return (int32_t)fmin(INT16_MAX, c[0]);
+  return (int32_t)fmin(INT16_MAX, c[0][0]);
 }
 
 void tsl_calibration_keep_way(const tsl_run_settings *settings, const tsl_placement *device,
@@ -69,18 +69,6 @@ void tsl_calibration_keep_way(const tsl_run_settings *settings, const tsl_placem
 }
 
 /* ---- the root's part */
-
-static tsl_err make_tables(int size, tsl_cost *cost, char **keys, int **states) {
-  tsl_err err = TSL_OK;
-  cost->n_ranks = size;
-  tsl_free(cost->keys);
-  cost->keys = NULL;
-  TSL_TRY(tsl_alloc(size, sizeof *cost->speeds, "cost model", (void **)&cost->speeds));
-  TSL_TRY(tsl_alloc(size, TSL_COST_KEY, "calibration keys", (void **)keys));
-  TSL_TRY(tsl_alloc(size, sizeof **states, "calibration keys", (void **)states));
-done:
-  return err;
-}
 
 /* Speeds of all ranks by the file, or by the probe of what it has no line of. */
 static tsl_err look_up(const tsl_problem *problem, const tsl_unit *units, int64_t n_units,
@@ -96,11 +84,9 @@ static tsl_err look_up(const tsl_problem *problem, const tsl_unit *units, int64_
   cost->guessed = 0;
   for (int r = 0; r < cost->n_ranks; r++) {
     tsl_speed *speed = &cost->speeds[r];
-    bool known = look;
-    for (int kind = 0; kind < family->n_kinds && known; kind++)
-      known = tsl_calibration_find(settings, key_of(keys, r), kind, speed->c[kind]);
     states[r] = KNOWN;
-    if (known) continue;
+    if (look && tsl_calibration_find(settings, key_of(keys, r), 0, family->n_kinds, speed->c))
+      continue;
     TSL_TRY(tsl_device_probe_of(settings, key_of(keys, r), &probe));
     states[r] = probe.kind == TSL_PROBE ? GUESSED : UNKNOWN;
     if (states[r] == GUESSED) tsl_device_probe_speed(&probe, problem, units, n_units, speed);
@@ -155,7 +141,12 @@ tsl_err tsl_calibrate(MPI_Comm comm, const tsl_executor *executor, const tsl_uni
                      !tsl_measure_has_strips(executor->problem, units, n_units);
   TSL_MPI(MPI_Comm_rank(comm, &rank));
   TSL_MPI(MPI_Comm_size(comm, &size));
-  TSL_COLLECTIVE_TRY(comm, make_tables(size, cost, &keys, &states));
+  cost->n_ranks = size;
+  tsl_free(cost->keys);
+  cost->keys = NULL;
+  TSL_COLLECTIVE_TRY(comm, tsl_alloc(size, sizeof speed, "cost model", (void **)&cost->speeds));
+  TSL_COLLECTIVE_TRY(comm, tsl_alloc(size, TSL_COST_KEY, "calibration keys", (void **)&keys));
+  TSL_COLLECTIVE_TRY(comm, tsl_alloc(size, sizeof *states, "calibration keys", (void **)&states));
   if (family->signature != NULL) cost->keys = keys;
   make_key(executor, units, n_units, size, key);
   TSL_MPI(MPI_Gather(key, TSL_COST_KEY, MPI_CHAR, keys, TSL_COST_KEY, MPI_CHAR, 0, comm));
@@ -180,5 +171,88 @@ tsl_err tsl_calibrate(MPI_Comm comm, const tsl_executor *executor, const tsl_uni
 done:
   if (cost->keys == NULL) tsl_free(keys);
   tsl_free(states);
+  return err;
+}
+
+/* ---- a finished run knows better than the samples before it */
+
+/* Times of one device vary from run to run: mostly by less than the noise, nearly always by less
+ * than three times that. */
+static const double USUAL = 1 + TSL_NOISE, FAR = 1 + 3 * TSL_NOISE;
+static const double FAR_OFF = 3, WORTH_A_LINE = 1; /* factor; s */
+
+/* Seconds of one kind on the ranks of one key. */
+typedef struct sums {
+  double predicted, measured;
+} sums;
+
+static void add_rows(const tsl_cost *cost, const tsl_out_unit *rows, int64_t n, int64_t phases,
+                     sums (*all)[TSL_MAX_KINDS]) {
+  for (int64_t k = 0; k < n; k++) {
+    const tsl_out_unit *row = &rows[k];
+    if (row->owner < 0) continue; /* computed before a restart */
+    int first = 0;                /* with the owner's key */
+    while (strcmp(key_of(cost->keys, first), key_of(cost->keys, row->owner)) != 0) first++;
+    sums *to = &all[first][row->unit.kind];
+    to->predicted += phases == 1 ? tsl_cost_begin(cost, row->owner, &row->unit)
+                                 : tsl_cost_seconds(cost, row->owner, &row->unit);
+    to->measured += row->measured;
+  }
+}
+
+static double factor_of(const sums *s) {
+  const bool known = s->predicted > 0 && s->measured > 0 && isfinite(s->measured / s->predicted) &&
+                     fmax(s->predicted, s->measured) >= TSL_PRECISE;
+  return known ? s->measured / s->predicted : 1;
+}
+
+static bool beyond(double factor, double limit) {
+  return factor > limit || factor < 1 / limit;
+}
+
+/* What the coefficients are multiplied by: all of what is beyond noise, half of what is within. */
+static double correction_of(const sums *s) {
+  const double factor = factor_of(s);
+  if (!beyond(factor, USUAL)) return 1;
+  return beyond(factor, FAR) ? factor : sqrt(factor);
+}
+
+static void tell(const tsl_cost *cost, int rank, const sums *all, const char *path) {
+  sums whole = {0, 0};
+  tsl_calibration_line of = {.kind = 0};
+  for (int k = 0; k < TSL_MAX_KINDS; k++)
+    whole.predicted += all[k].predicted, whole.measured += all[k].measured;
+  const double factor = factor_of(&whole);
+  if (!beyond(factor, FAR_OFF) || fmax(whole.predicted, whole.measured) < WORTH_A_LINE) return;
+  tsl_calibration_words(key_of(cost->keys, rank), &of);
+  fprintf(stderr,
+          "tesela: note: %.3g s predicted, %.3g s measured on %s: its calibration was off by %.1f "
+          "times and is corrected in %s\n",
+          whole.predicted, whole.measured, of.device, fmax(factor, 1 / factor), path);
+}
+
+tsl_err tsl_calibration_correct(const tsl_run_settings *settings, const tsl_cost *cost,
+                                const tsl_out_unit *rows, int64_t n, int64_t phases, bool quiet) {
+  tsl_err err = TSL_OK;
+  char path[1024];
+  sums(*all)[TSL_MAX_KINDS] = NULL;
+  FILE *file = NULL;
+  if (cost->keys == NULL) return TSL_OK;
+  TSL_TRY(tsl_calibration_path(settings, path, sizeof path));
+  TSL_TRY(tsl_alloc(cost->n_ranks, sizeof *all, "measured times", (void **)&all));
+  add_rows(cost, rows, n, phases, all);
+  for (int r = 0; r < cost->n_ranks; r++)
+    for (int k = 0; k < TSL_MAX_KINDS; k++) {
+      const double factor = correction_of(&all[r][k]);
+      if (factor == 1) continue;
+      if (file == NULL && (file = tsl_calibration_append(settings)) == NULL) goto done;
+      tsl_speed speed = cost->speeds[r];
+      for (int c = 0; c < TSL_N_TERMS; c++) speed.c[k][c] *= factor;
+      tsl_calibration_put(file, key_of(cost->keys, r), k, speed.c[k]);
+    }
+  for (int r = 0; r < cost->n_ranks && file != NULL && !quiet; r++) tell(cost, r, all[r], path);
+done:
+  if (file != NULL) (void)fclose(file);
+  tsl_free(all);
   return err;
 }
