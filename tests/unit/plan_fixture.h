@@ -4,6 +4,7 @@
 #include "random.h"
 
 #include "parts.h"
+#include "plan_kinds.h"
 
 #include <string.h>
 
@@ -26,5 +27,6 @@ static inline tsl_err make_plan(instance *in, tsl_plan_kind kind, int64_t n, int
   for (int r = 0; r < ranks; r++) in->speeds[r].c[0][3] = slowness[r];
   for (int64_t u = 0; u < n; u++)
     in->units[u] = (tsl_unit){.id = u, .count = random != NULL ? 0.5 + random_unit(random) : 1};
-  return tsl_plan_make(&rule, in->units, n, ranks, tsl_cost_seconds, &in->cost, &in->plan);
+  const tsl_workload work = {in->units, n, ranks, tsl_cost_seconds, &in->cost};
+  return tsl_plan_make(&rule, NULL, &work, &in->plan);
 }

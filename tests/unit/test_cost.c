@@ -170,7 +170,7 @@ static void first_runs(void **state) {
   const tsl_cost cost = {.n_ranks = 2, .speeds = speeds};
   const tsl_unit unit = {.kind = 2, .count = 3, .setup = 70}, plain = {.kind = 2, .count = 3};
   (void)state;
-  speeds[1].c[2][3] = 2, speeds[1].setup[2] = 0.5;
+  speeds[1].c[2][3] = 2, speeds[1].c[2][TSL_SETUP] = 0.5;
   assert_true(tsl_cost_seconds(&cost, 1, &unit) == 6 && tsl_cost_setup(&cost, 1, &unit) == 35);
   assert_true(tsl_cost_first(&cost, 1, &unit) == 41);
   assert_true(fabs(tsl_cost_mean(&cost, 1, &unit) - 6 - 35.0 / TSL_COST_PHASES) < 1e-12);
@@ -180,7 +180,7 @@ static void first_runs(void **state) {
 
 /* What a first phase has less to do is not in its time, and is in that of later ones. */
 static void less_at_first(void **state) {
-  tsl_speed speed = {.c = {{1, 2, 3, 4}}, .setup = {10}};
+  tsl_speed speed = {.c = {{1, 2, 3, 4, 10}}};
   const tsl_cost cost = {.n_ranks = 1, .speeds = &speed};
   tsl_unit unit = {.flops = 8, .bytes = 16, .count = 32, .setup = 5, .phase0_skipped = 0.75};
   const tsl_unit begin = tsl_unit_begin(&unit);

@@ -178,12 +178,12 @@ static void first_runs(void **state) {
   (void)state;
   make(&w, 3, slow);
   for (int u = 0; u < N_UNITS; u++) w.units[u].setup = 1;
-  for (int r = 0; r < 3; r++) w.speeds[r].setup[0] = 0.01 * (1 + 0.1 * r); /* 2 s in all */
+  for (int r = 0; r < 3; r++) w.speeds[r].c[0][TSL_SETUP] = 0.01 * (1 + 0.1 * r); /* 2 s in all */
   pool(&w);
-  for (int r = 0; r < 3; r++) assert_true(w.speeds[r].setup[0] == 0.01 * 1.1);
+  for (int r = 0; r < 3; r++) assert_true(w.speeds[r].c[0][TSL_SETUP] == 0.01 * 1.1);
   make(&w, 3, slow);
   for (int u = 0; u < N_UNITS; u++) w.units[u].setup = 1;
-  w.speeds[2].setup[0] = 0.03; /* 6 s in all, 0.6 a run: another device */
+  w.speeds[2].c[0][TSL_SETUP] = 0.03; /* 6 s in all, 0.6 a run: another device */
   pool(&w);
   assert_true(kept(&w, 2) && same_speed(&w.speeds[0], &w.speeds[1]));
 }
@@ -256,7 +256,9 @@ static void equal_shares(void **state) {
   for (int pooled = 0; pooled < 2; pooled++) {
     int own[2] = {0, 0};
     if (pooled) pool(&w);
-    assert_int_equal(tsl_plan_wave(&rule, tiles, 2 * LANES, 2, seconds_of, &w.cost, &plan), TSL_OK);
+    assert_int_equal(
+        tsl_plan_wave(&rule, &(tsl_workload){tiles, 2 * LANES, 2, seconds_of, &w.cost}, &plan),
+        TSL_OK);
     for (int u = 0; u < LANES; u++) own[plan.owner[u]]++;
     assert_int_equal(own[0], pooled ? LANES / 2 : 34);
     tsl_plan_clear(&plan);

@@ -71,7 +71,7 @@ static void front_is_kept(void **state) {
   (void)state;
   for (int k = 0; k < 3; k++) {
     make(&in, TSL_PLAN_STRIPS, 80, 2, slowness, parts[k], NULL);
-    const tsl_range all = tsl_parts_begin(&in.parts, &in.plan, 1);
+    const tsl_range all = in.parts.left[1];
     assert_int_equal(all.back, 40);
     assert_int_equal(all.front, 40 - (int)(40 * parts[k]));
     clear(&in);
@@ -85,12 +85,12 @@ static void what_keeps_something_stays(void **state) {
   (void)state;
   make(&in, TSL_PLAN_STRIPS, 80, 2, slowness, 1, NULL);
   for (int u = 0; u < 80; u++) in.units[u].setup = u % 4 == 3;
-  assert_int_equal(tsl_parts_begin(&in.parts, &in.plan, 1).front, 0);
+  assert_int_equal(in.parts.left[1].front, 0);
   tsl_parts_clear(&in.parts);
   in.plan.kept = true;
   assert_int_equal(tsl_parts_make(&in.plan, in.units, &in.cost, &in.parts), TSL_OK);
   for (int r = 0; r < 2; r++) {
-    const tsl_range all = tsl_parts_begin(&in.parts, &in.plan, r);
+    const tsl_range all = in.parts.left[r];
     const int64_t *order = in.parts.order + in.parts.start[r];
     assert_int_equal(all.front, 10);
     assert_int_equal(all.back, 40);
@@ -110,11 +110,10 @@ static int64_t steal_batch(const int32_t left[3], const double slower[3], int th
                            double batch, int *victim) {
   static instance in;
   static const double equal[] = {1, 1, 1};
-  tsl_range ranges[3];
-  const tsl_parts_now now = {.left = ranges, .slower = slower};
   make(&in, TSL_PLAN_STRIPS, 300, 3, equal, 1, NULL);
-  for (int r = 0; r < 3; r++) ranges[r] = (tsl_range){100 - left[r], 100};
-  const int64_t n = tsl_parts_steal(&in.parts, &now, thief, ahead, batch, victim);
+  for (int r = 0; r < 3; r++) in.parts.left[r] = (tsl_range){100 - left[r], 100};
+  memcpy(in.parts.slower, slower, 3 * sizeof *slower);
+  const int64_t n = tsl_parts_steal(&in.parts, thief, ahead, batch, victim);
   clear(&in);
   return n;
 }
@@ -163,36 +162,35 @@ static void leaves_what_is_as_soon_done_there(void **state) {
 
 /* A quarter of its own; a batch at most. */
 static void takes_of_its_own(void **state) {
-  static const double equal[] = {1e-4, 1e-4}, shown[] = {1, 1};
+  static const double equal[] = {1e-4, 1e-4};
   static instance in;
-  const tsl_range ranges[] = {{20, 100}, {0, 100}};
-  const tsl_parts_now now = {.left = ranges, .slower = shown};
   (void)state;
   make(&in, TSL_PLAN_STRIPS, 200, 2, equal, 1, NULL);
-  assert_int_equal(tsl_parts_take(&in.parts, &now, 0, 1, 1), 20);
-  assert_int_equal(tsl_parts_take(&in.parts, &now, 0, 1e-3, 1), 10);
-  assert_int_equal(tsl_parts_take(&in.parts, &now, 0, 0, 1), 2);   /* rank 0 is asked by both */
-  assert_int_equal(tsl_parts_take(&in.parts, &now, 0, 0, 32), 32); /* the threads of a device */
-  assert_int_equal(tsl_parts_take(&in.parts, &now, 0, 0, 100), 80);
-  assert_int_equal(tsl_parts_next(&in.parts, &now, 0), 20);
+  in.parts.left[0].front = 20;
+  assert_int_equal(tsl_parts_take(&in.parts, 0, 1, (int64_t[]){1}), 20);
+  assert_int_equal(tsl_parts_take(&in.parts, 0, 1e-3, (int64_t[]){1}), 10);
+  assert_int_equal(tsl_parts_take(&in.parts, 0, 0, (int64_t[]){1}),
+                   2); /* rank 0 is asked by both */
+  assert_int_equal(tsl_parts_take(&in.parts, 0, 0, (int64_t[]){32}),
+                   32); /* the threads of a device */
+  assert_int_equal(tsl_parts_take(&in.parts, 0, 0, (int64_t[]){100}), 80);
   clear(&in);
 }
 
 /* A socket leaves its last unit to a card that has nothing else to do by then, and only that one.
  */
 static void slow_rank_waits(void **state) {
-  static const double slowness[] = {1e-4, 1e-2}, shown[] = {1, 1}, late[] = {200, 1};
+  static const double slowness[] = {1e-4, 1e-2};
   static instance in;
-  tsl_range ranges[] = {{900, 900}, {1, 3}};
-  tsl_parts_now now = {.left = ranges, .slower = shown};
   (void)state;
   make(&in, TSL_PLAN_ROUNDROBIN, 1800, 2, slowness, 1, NULL);
+  in.parts.left[0] = (tsl_range){900, 900}, in.parts.left[1] = (tsl_range){1, 3};
   assert_true(tsl_parts_slow(&in.parts, 1) && !tsl_parts_slow(&in.parts, 0));
-  assert_true(tsl_parts_wait(&in.parts, &now, 1));
-  ranges[0].front = 700; /* 20 ms of work there */
-  assert_false(tsl_parts_wait(&in.parts, &now, 1));
-  ranges[0].front = 900, now.slower = late;
-  assert_false(tsl_parts_wait(&in.parts, &now, 1));
+  assert_true(tsl_parts_wait(&in.parts, 1));
+  in.parts.left[0].front = 700; /* 20 ms of work there */
+  assert_false(tsl_parts_wait(&in.parts, 1));
+  in.parts.left[0].front = 900, in.parts.slower[0] = 200;
+  assert_false(tsl_parts_wait(&in.parts, 1));
   clear(&in);
 }
 
@@ -216,8 +214,6 @@ typedef struct player {
 typedef struct game {
   const instance *in;
   player players[MAX_RANKS];
-  double slower[MAX_RANKS];
-  tsl_range left[MAX_RANKS];
   int taken[MAX_UNITS];
   double batch;  /* s */
   double enough; /* s ahead at which a device gets no more */
@@ -229,8 +225,8 @@ static void begin(game *g, const instance *in, const double *truth) {
   g->batch = fmax(SHORT, in->parts.ideal / 64);
   g->enough = ENOUGH;
   for (int r = 0; r < in->cost.n_ranks; r++) {
-    g->slower[r] = 1;
-    g->left[r] = (tsl_range){0, (int32_t)(in->parts.start[r + 1] - in->parts.start[r])};
+    g->in->parts.slower[r] = 1;
+    g->in->parts.left[r] = (tsl_range){0, (int32_t)(in->parts.start[r + 1] - in->parts.start[r])};
     g->players[r].truth = truth != NULL ? truth[r] : 1;
     g->players[r].launch = LAUNCH;
   }
@@ -242,7 +238,7 @@ static void land(game *g, int rank) {
   p->busy += p->seconds[0];
   p->sum_planned = 0.8 * p->sum_planned + p->planned[0];
   p->sum_seconds = 0.8 * p->sum_seconds + p->seconds[0];
-  g->slower[rank] = p->sum_seconds / p->sum_planned;
+  g->in->parts.slower[rank] = p->sum_seconds / p->sum_planned;
   p->finish = p->since = p->ask_at = now;
   p->end[0] = p->end[1], p->planned[0] = p->planned[1], p->seconds[0] = p->seconds[1];
   p->posted--;
@@ -266,23 +262,22 @@ static void post(game *g, int rank, int64_t lo, int64_t hi, double now) {
 /* Units for the rank, as work_source.c finds them: [*lo, *hi) of the order. */
 static void find(game *g, int rank, double ahead, int64_t *lo, int64_t *hi) {
   const tsl_parts *p = &g->in->parts;
-  const tsl_parts_now now = {.left = g->left, .slower = g->slower};
-  tsl_range *mine = &g->left[rank];
+  tsl_range *mine = &g->in->parts.left[rank];
   int victim = -1;
   *lo = *hi = 0;
   if (mine->front < mine->back) {
-    if (tsl_parts_slow(p, rank) && tsl_parts_wait(p, &now, rank)) return;
+    if (tsl_parts_slow(p, rank) && tsl_parts_wait(p, rank)) return;
     *lo = p->start[rank] + mine->front;
-    mine->front += tsl_parts_take(p, &now, rank, g->batch, 1);
+    mine->front += tsl_parts_take(p, rank, g->batch, (int64_t[]){1});
     assert_true(mine->front <= mine->back);
     *hi = p->start[rank] + mine->front;
     return;
   }
-  const int64_t n = tsl_parts_steal(p, &now, rank, ahead, g->batch, &victim);
+  const int64_t n = tsl_parts_steal(p, rank, ahead, g->batch, &victim);
   if (n == 0) return;
-  *hi = p->start[victim] + g->left[victim].back;
-  g->left[victim].back -= (int32_t)n;
-  assert_true(g->left[victim].front <= g->left[victim].back);
+  *hi = p->start[victim] + g->in->parts.left[victim].back;
+  g->in->parts.left[victim].back -= (int32_t)n;
+  assert_true(g->in->parts.left[victim].front <= g->in->parts.left[victim].back);
   *lo = *hi - n;
 }
 
@@ -291,10 +286,9 @@ static void ask(game *g, int rank, double now) {
   double ahead = 0;
   int64_t lo, hi;
   for (int k = 0; k < p->posted; k++) ahead += p->planned[k];
-  ahead = ahead * g->slower[rank] - (now - p->since);
+  ahead = ahead * g->in->parts.slower[rank] - (now - p->since);
   if (p->posted == 0) ahead = 0;
-  const tsl_parts_now shown = {.left = g->left, .slower = g->slower};
-  const double enough = tsl_parts_enough(&g->in->parts, &shown, rank, g->enough);
+  const double enough = tsl_parts_enough(&g->in->parts, rank, g->enough);
   if (ahead > enough) {
     p->ask_at = now + fmax(ahead - enough, 1e-6);
     return;
@@ -304,7 +298,7 @@ static void ask(game *g, int rank, double now) {
   p->ask_at = now + PAUSE;
   p->over = true;
   for (int r = 0; r < g->in->cost.n_ranks; r++)
-    p->over = p->over && g->left[r].front >= g->left[r].back;
+    p->over = p->over && g->in->parts.left[r].front >= g->in->parts.left[r].back;
 }
 
 /* The rank whose next event is the earliest; *landing tells which event. -1: all is done. */
@@ -479,17 +473,16 @@ static void last_units_are_shared(void **state) {
 
 /* A rank that is left out takes nothing. */
 static void left_out(void **state) {
-  static const double slowness[] = {1e-4, 1e-4}, shown[] = {1, 1};
+  static const double slowness[] = {1e-4, 1e-4};
   bool out[] = {false, true};
   static instance in;
-  const tsl_range ranges[] = {{0, 100}, {100, 100}};
-  const tsl_parts_now now = {.left = ranges, .slower = shown};
   int victim;
   (void)state;
   make(&in, TSL_PLAN_STRIPS, 200, 2, slowness, 1, NULL);
-  assert_true(tsl_parts_steal(&in.parts, &now, 1, 0, 1, &victim) > 0);
+  in.parts.left[1].front = 100;
+  assert_true(tsl_parts_steal(&in.parts, 1, 0, 1, &victim) > 0);
   in.cost.left_out = out;
-  assert_int_equal(tsl_parts_steal(&in.parts, &now, 1, 0, 1, &victim), 0);
+  assert_int_equal(tsl_parts_steal(&in.parts, 1, 0, 1, &victim), 0);
   clear(&in);
 }
 

@@ -1,5 +1,5 @@
 /* unit.plan: every unit has one owner; the plans keep their bounds; the tail has its share. */
-#include "plan.h"
+#include "plan_kinds.h"
 #include "random.h"
 
 #include <math.h>
@@ -56,7 +56,8 @@ static tsl_plan plan_of(const instance *in, tsl_plan_kind kind, double dynamic) 
   tsl_plan plan;
   const tsl_plan_rule rule = {
       .kind = kind, .dynamic = dynamic, .share = in->ranks > 1 ? 0.5 : 1, .fast = alternate};
-  const tsl_err err = tsl_plan_make(&rule, in->units, in->n, in->ranks, seconds_of, in, &plan);
+  const tsl_workload work = {in->units, in->n, in->ranks, seconds_of, in};
+  const tsl_err err = tsl_plan_make(&rule, NULL, &work, &plan);
   if (err != TSL_OK) fail_msg("%s", tsl_err_message());
   return plan;
 }
@@ -372,12 +373,11 @@ static void alike_ranks(void **state) {
     make_wide(&w, kinds > 1 ? kinds : 3, &seed);
     for (int kind = TSL_PLAN_STRIPS; kind <= TSL_PLAN_BINS; kind++) {
       tsl_plan_rule rule = {.kind = (tsl_plan_kind)kind, .like = w.like};
+      const tsl_workload work = {w.units, WIDE_UNITS, WIDE_RANKS, wide_seconds, &w};
       tsl_plan fast, slow;
-      assert_int_equal(
-          tsl_plan_make(&rule, w.units, WIDE_UNITS, WIDE_RANKS, wide_seconds, &w, &fast), TSL_OK);
+      assert_int_equal(tsl_plan_make(&rule, NULL, &work, &fast), TSL_OK);
       rule.like = NULL;
-      assert_int_equal(
-          tsl_plan_make(&rule, w.units, WIDE_UNITS, WIDE_RANKS, wide_seconds, &w, &slow), TSL_OK);
+      assert_int_equal(tsl_plan_make(&rule, NULL, &work, &slow), TSL_OK);
       assert_true(fabs(fast.total_seconds / slow.total_seconds - 1) < 2 * SEARCH);
       if (kind != TSL_PLAN_STRIPS)
         check_wide(&w, &fast, kind == TSL_PLAN_BINS ? longest(&fast) : NAN);
@@ -403,7 +403,8 @@ static void make_boxes(instance *in, int64_t n, int ranks, const int64_t *rows) 
 
 static tsl_err share_of(const instance *in, double share, const bool *fast, tsl_plan *plan) {
   const tsl_plan_rule rule = {.kind = TSL_PLAN_SHARE, .dynamic = 0.3, .share = share, .fast = fast};
-  return tsl_plan_make(&rule, in->units, in->n, in->ranks, seconds_of, in, plan);
+  const tsl_workload work = {in->units, in->n, in->ranks, seconds_of, in};
+  return tsl_plan_make(&rule, NULL, &work, plan);
 }
 
 /* 100 equal units, 2 fast ranks of 5: 60 units to ranks 1 and 3 in order, 40 to the others. */

@@ -96,6 +96,7 @@ static double off_ideal(const instance *in, const tsl_plan *plan, uint32_t mask)
 
 static void balances(void **state) {
   static instance in;
+  const tsl_workload work = {in.units, N, RANKS, seconds_of, &in};
   tsl_family family = {.n_kinds = KINDS};
   const tsl_problem problem = {.family = &family};
   tsl_kind_sets sets;
@@ -109,8 +110,7 @@ static void balances(void **state) {
       const tsl_plan_rule rule = {.kind = (tsl_plan_kind)kind, .dynamic = 0.2};
       tsl_plan plan;
       double sum = 0;
-      assert_int_equal(tsl_plan_sets(&rule, &sets, in.units, N, RANKS, seconds_of, &in, &plan),
-                       TSL_OK);
+      assert_int_equal(tsl_plan_make(&rule, &sets, &work, &plan), TSL_OK);
       assert_true(plan.dynamic == 0);
       for (int64_t u = 0; u < N; u++) assert_in_range(plan.owner[u], 0, RANKS - 1);
       for (int s = 0; s < sets.n; s++) {
@@ -130,14 +130,15 @@ static void balances(void **state) {
 /* One set: the plan is that of tsl_plan_make, what may be taken included. */
 static void one_set(void **state) {
   static instance in;
+  const tsl_workload work = {in.units, N, RANKS, seconds_of, &in};
   const tsl_kind_sets sets = {.n = 1, .mask = {7}};
   const tsl_plan_rule rule = {.kind = TSL_PLAN_LPT, .dynamic = 0.2};
   uint64_t seed = 2;
   tsl_plan a, b;
   (void)state;
   make(&in, false, &seed);
-  assert_int_equal(tsl_plan_make(&rule, in.units, N, RANKS, seconds_of, &in, &a), TSL_OK);
-  assert_int_equal(tsl_plan_sets(&rule, &sets, in.units, N, RANKS, seconds_of, &in, &b), TSL_OK);
+  assert_int_equal(tsl_plan_make(&rule, NULL, &work, &a), TSL_OK);
+  assert_int_equal(tsl_plan_make(&rule, &sets, &work, &b), TSL_OK);
   assert_true(a.dynamic == 0.2 && b.dynamic == 0.2);
   assert_memory_equal(a.owner, b.owner, N * sizeof *a.owner);
   tsl_plan_clear(&a);
@@ -146,6 +147,7 @@ static void one_set(void **state) {
 
 static void views(void **state) {
   static instance in;
+  const tsl_workload work = {in.units, N, RANKS, seconds_of, &in};
   const tsl_kind_sets sets = {.n = 2, .mask = {7, 4}, .home = {0, 0, 1, -1, -1, -1, -1, -1}};
   const tsl_plan_rule rule = {.kind = TSL_PLAN_LPT};
   uint64_t seed = 3;
@@ -154,8 +156,8 @@ static void views(void **state) {
   double load[RANKS], longest = 0;
   (void)state;
   make(&in, false, &seed);
-  assert_int_equal(tsl_plan_sets(&rule, &sets, in.units, N, RANKS, seconds_of, &in, &plan), TSL_OK);
-  assert_int_equal(tsl_plan_view(&plan, in.units, 4, seconds_of, &in, &part, &view), TSL_OK);
+  assert_int_equal(tsl_plan_make(&rule, &sets, &work, &plan), TSL_OK);
+  assert_int_equal(tsl_plan_view(&plan, &work, 4, &part, &view), TSL_OK);
   assert_int_equal(view.n_units, N / 4);
   assert_true(view.dynamic == 0);
   for (int64_t k = 0; k < view.n_units; k++) {
@@ -163,7 +165,7 @@ static void views(void **state) {
     assert_int_equal(part[k].kind, 2);
     assert_int_equal(view.owner[k], plan.owner[part[k].id]);
   }
-  tsl_plan_loads(&plan, in.units, 4, seconds_of, &in, load);
+  tsl_plan_loads(&plan, &work, 4, load);
   for (int r = 0; r < RANKS; r++) {
     assert_true(fabs(load[r] - view.seconds[r]) < 1e-12);
     longest = fmax(longest, load[r]);
@@ -187,18 +189,19 @@ static void efficiency(void **state) {
 /* A phase takes as long as its longest rank. */
 static void times_phases(void **state) {
   static instance in;
+  const tsl_workload work = {in.units, N, RANKS, seconds_of, &in};
   int32_t owner[4] = {0, 1, 0, 0};
   double load[3];
   const tsl_plan plan = {.n_units = 4, .n_ranks = 3, .owner = owner};
   (void)state;
   for (int u = 0; u < 4; u++) in.units[u] = (tsl_unit){.id = u, .kind = u % 2, .count = 2};
   for (int r = 0; r < 3; r++) in.slowness[r] = r == 1 ? 2 : 1;
-  assert_true(tsl_plan_time(&plan, in.units, 3, seconds_of, &in, load) == 6);
+  assert_true(tsl_plan_loads(&plan, &work, 3, load) == 6);
   assert_true(load[0] == 6 && load[1] == 4 && load[2] == 0);
-  assert_true(tsl_plan_time(&plan, in.units, 2, seconds_of, &in, load) == 4);
+  assert_true(tsl_plan_loads(&plan, &work, 2, load) == 4);
   assert_true(load[0] == 2 && load[1] == 4);
   owner[2] = owner[3] = 1;
-  assert_true(tsl_plan_time(&plan, in.units, 3, seconds_of, &in, load) == 12);
+  assert_true(tsl_plan_loads(&plan, &work, 3, load) == 12);
 }
 
 int main(void) {

@@ -54,7 +54,7 @@ static void check(const tsl_plan *plan, int64_t n, int ranks, const double *slow
 
 static void make(tsl_plan_kind kind, int64_t n, int ranks, const double *slowness, tsl_plan *plan) {
   const tsl_plan_rule rule = {.kind = kind, .dynamic = 0.2};
-  if (tsl_plan_wave(&rule, units, n, ranks, seconds_of, slowness, plan) != TSL_OK)
+  if (tsl_plan_wave(&rule, &(tsl_workload){units, n, ranks, seconds_of, slowness}, plan) != TSL_OK)
     fail_msg("%s", tsl_err_message());
   check(plan, n, ranks, slowness);
 }
@@ -146,10 +146,12 @@ static void traceback(void **state) {
   make(TSL_PLAN_STRIPS, n, 2, slowness, &plan);
   for (int64_t u = 0; u < n; u++)
     want += (double)units[u].lane / 2 * seconds_of(slowness, plan.owner[u], &units[u]);
-  tsl_plan_wave_traceback(&problem, units, seconds_of, slowness, &plan);
+  tsl_plan_wave_traceback(
+      &problem, &(tsl_workload){units, plan.n_units, plan.n_ranks, seconds_of, slowness}, &plan);
   assert_true(want > 0 && fabs(plan.traceback_seconds - want) <= 1e-12 * want);
   problem.family = &never;
-  tsl_plan_wave_traceback(&problem, units, seconds_of, slowness, &plan);
+  tsl_plan_wave_traceback(
+      &problem, &(tsl_workload){units, plan.n_units, plan.n_ranks, seconds_of, slowness}, &plan);
   assert_true(plan.traceback_seconds == 0);
   tsl_plan_clear(&plan);
 }
@@ -193,7 +195,9 @@ static double time_of(int64_t (*predecessors)(const tsl_problem *, const tsl_uni
   const tsl_problem problem = {.family = &family};
   tsl_plan plan;
   make(TSL_PLAN_STRIPS, n, ranks, slowness, &plan);
-  if (tsl_plan_wave_time(&problem, units, seconds_of, slowness, delay, NULL, &plan) != TSL_OK)
+  if (tsl_plan_wave_time(&problem,
+                         &(tsl_workload){units, plan.n_units, plan.n_ranks, seconds_of, slowness},
+                         delay, NULL, &plan) != TSL_OK)
     fail_msg("%s", tsl_err_message());
   const double seconds = plan.total_seconds;
   tsl_plan_clear(&plan);
@@ -225,7 +229,9 @@ static void edges_cross_the_network(void **state) {
     const int borders = (4 + per_node - 1) / per_node - 1;
     tsl_plan plan;
     make(TSL_PLAN_STRIPS, n, 4, slowness, &plan);
-    if (tsl_plan_wave_time(&problem, units, seconds_of, slowness, NULL, &network, &plan) != TSL_OK)
+    if (tsl_plan_wave_time(&problem,
+                           &(tsl_workload){units, plan.n_units, plan.n_ranks, seconds_of, slowness},
+                           NULL, &network, &plan) != TSL_OK)
       fail_msg("%s", tsl_err_message());
     assert_true(fabs(plan.total_seconds - (9 * 5 + 0.5 * borders)) < 1e-9);
     tsl_plan_clear(&plan);
@@ -296,7 +302,9 @@ static void others_are_refused(void **state) {
   for (int k = 0; k < 3; k++) {
     const tsl_plan_rule rule = {.kind = kinds[k]};
     tsl_plan plan;
-    assert_int_equal(tsl_plan_wave(&rule, units, table(2, 2, 1), 2, seconds_of, slowness, &plan),
+    assert_int_equal(tsl_plan_wave(&rule,
+                                   &(tsl_workload){units, table(2, 2, 1), 2, seconds_of, slowness},
+                                   &plan),
                      TSL_ERR_INPUT);
     assert_non_null(strstr(tsl_err_message(), tsl_plan_words[kinds[k]]));
     tsl_plan_clear(&plan);

@@ -27,17 +27,12 @@ static double seconds_of(const void *model, int rank, const tsl_unit *unit) {
 static void make(instance *in, int ranks, const double *alone) {
   *in = (instance){.alone = {0}};
   for (int r = 0; r < ranks; r++) in->alone[r] = alone[r];
-  in->ask = (tsl_select_ask){.units = in->units,
-                             .n_units = N_UNITS,
-                             .n_ranks = ranks,
-                             .seconds = seconds_of,
-                             .model = in,
-                             .cut_last = 1};
+  in->ask = (tsl_select_ask){.work = {in->units, N_UNITS, ranks, seconds_of, in}, .cut_last = 1};
 }
 
 static int parts(const instance *in) {
   int n = 0;
-  for (int r = 0; r < in->ask.n_ranks; r++) n += in->use[r].takes_part;
+  for (int r = 0; r < in->ask.work.n_ranks; r++) n += in->use[r].takes_part;
   return n;
 }
 
@@ -166,7 +161,7 @@ static void nothing_known(void **state) {
   make(&in, 2, alone);
   tsl_select_ranks(&in.ask, in.use);
   assert_int_equal(parts(&in), 2);
-  in.ask.n_units = 0;
+  in.ask.work.n_units = 0;
   tsl_select_ranks(&in.ask, in.use);
   assert_int_equal(parts(&in), 2);
 }

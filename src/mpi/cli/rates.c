@@ -2,7 +2,7 @@
 #include "rates.h"
 
 #include "calibrate.h"
-#include "device_rates.h"
+#include "calibration_file.h"
 #include "run.h"
 #include "stages.h"
 
@@ -63,10 +63,10 @@ static void print_rates(const tsl_session *s, const ranked *list, int n) {
          "passes a day", "of best");
   for (int k = 0; k < n; k++) {
     const tsl_device_rate *r = list[k].rate;
-    const bool old = tsl_device_rate_older(r);
-    printf("  %-34s %-12s %-11s %-8s %12.4g %14.4g %8.1f%%%s\n", r->device,
-           r->host[0] != '\0' ? r->host : "(card)",
-           r->host[0] != '\0' ? threads_text(r->threads) : "", ranks_text(r->ranks),
+    const bool old = tsl_calibration_older(&r->by);
+    printf("  %-34s %-12s %-11s %-8s %12.4g %14.4g %8.1f%%%s\n", r->by.device,
+           r->by.host[0] != '\0' ? r->by.host : "(card)",
+           r->by.host[0] != '\0' ? threads_text(r->by.threads) : "", ranks_text(r->by.ranks),
            list[k].seconds, DAY / list[k].seconds, 100 * list[0].seconds / list[k].seconds,
            old ? " *" : "");
     older = older || old;
@@ -90,7 +90,7 @@ static tsl_err rates_of_session(tsl_session *s) {
   if (s->family->signature != NULL) s->family->signature(&s->problem, signature);
   TSL_TRY(tsl_alloc(TSL_DEVICE_RATES, sizeof *rates, "rates", (void **)&rates));
   TSL_TRY(tsl_alloc(TSL_DEVICE_RATES, sizeof *list, "rates", (void **)&list));
-  n = tsl_device_rates_read(path, s->family->name, signature, rates, TSL_DEVICE_RATES);
+  n = tsl_device_rates_read(&s->run, s->family->name, signature, rates, TSL_DEVICE_RATES);
   n = rank_rates(rates, n, &s->units, list);
   if (n == 0)
     TSL_FAIL(TSL_ERR_INPUT,

@@ -53,10 +53,10 @@ static const tsl_device_rate *best_rate(const tsl_session *s, const tsl_whatif *
   long long least = 0;
   for (int k = 0; k < n; k++) {
     const long long off =
-        2 * llabs(atoll(known[k].ranks) - ranks) + tsl_device_rate_older(&known[k]);
-    if (strcmp(known[k].device, calibrated_name(device)) != 0 || !knows_kinds(&known[k], s))
+        2 * llabs(atoll(known[k].by.ranks) - ranks) + tsl_calibration_older(&known[k].by);
+    if (strcmp(known[k].by.device, calibrated_name(device)) != 0 || !knows_kinds(&known[k], s))
       continue;
-    if (device->threads > 0 && atoll(known[k].threads) != device->threads) continue;
+    if (device->threads > 0 && atoll(known[k].by.threads) != device->threads) continue;
     if (best == NULL || off <= least) best = &known[k], least = off;
   }
   return best;
@@ -72,8 +72,8 @@ static void tell_names(const tsl_session *s, const char *name, const tsl_device_
   size_t used = 0;
   for (int k = 0; k < n; k++) {
     int at = 0;
-    while (at < n_words && strcmp(words[at], known[k].device) != 0) at++;
-    if (at == n_words && knows_kinds(&known[k], s)) words[n_words++] = known[k].device;
+    while (at < n_words && strcmp(words[at], known[k].by.device) != 0) at++;
+    if (at == n_words && knows_kinds(&known[k], s)) words[n_words++] = known[k].by.device;
   }
   words[n_words] = NULL;
   text[0] = '\0';
@@ -106,43 +106,30 @@ done:
 }
 
 /* A device that has not computed such units, by its probe. Cards have no host. */
-static tsl_err guess_rate(const tsl_session *s, const tsl_whatif *w, int d, const char *file,
-                          tsl_device_rate *rate) {
+static tsl_err guess_rate(const tsl_session *s, const tsl_whatif *w, int d, tsl_device_rate *rate) {
   tsl_err err = TSL_OK;
   const tsl_cluster_device *device = &tsl_cluster_devices(&w->cluster)[d];
-  tsl_device_probe *probes = NULL;
-  int n = 0;
-  TSL_TRY(tsl_alloc(TSL_DEVICE_PROBES, sizeof *probes, "probes", (void **)&probes));
-  TSL_TRY(tsl_device_probes_read(file, probes, &n));
-  const tsl_device_probe *probe =
-      tsl_device_probe_find(probes, n, NULL, calibrated_name(device), (int)device->threads,
-                            tsl_cluster_ranks(&w->cluster));
-  *rate = (tsl_device_rate){.guess = probe != NULL};
-  if (probe == NULL) goto done;
-  memcpy(rate->host, probe->host, sizeof rate->host);
-  memcpy(rate->device, probe->device, sizeof rate->device);
-  memcpy(rate->threads, probe->threads, sizeof rate->threads);
-  memcpy(rate->ranks, probe->ranks, sizeof rate->ranks);
-  memcpy(rate->program, probe->program, sizeof rate->program);
-  tsl_device_probe_speed(probe, &s->problem, s->units.list, s->units.n, &rate->speed);
+  *rate = (tsl_device_rate){.guess = false};
+  TSL_TRY(tsl_device_probe_find(&s->run, NULL, calibrated_name(device), (int)device->threads,
+                                tsl_cluster_ranks(&w->cluster), &rate->by));
+  if (rate->by.kind != TSL_PROBE) goto done;
+  rate->guess = true;
+  tsl_device_probe_speed(&rate->by, &s->problem, s->units.list, s->units.n, &rate->speed);
 done:
-  tsl_free(probes);
   return err;
 }
 
 static void scale_speed(const tsl_cluster_device *device, tsl_speed *speed) {
   const tsl_cluster_figures *f = &device->figures;
-  const double faster[TSL_N_COEFFICIENTS] = {f->launch, f->compute, f->memory, f->compute};
-  for (int kind = 0; kind < TSL_MAX_KINDS; kind++) {
-    for (int k = 0; k < TSL_N_COEFFICIENTS; k++) speed->c[kind][k] /= device->speed * faster[k];
-    speed->setup[kind] /= device->speed * f->compute;
-  }
+  const double faster[TSL_N_TERMS] = {f->launch, f->compute, f->memory, f->compute, f->compute};
+  for (int kind = 0; kind < TSL_MAX_KINDS; kind++)
+    for (int k = 0; k < TSL_N_TERMS; k++) speed->c[kind][k] /= device->speed * faster[k];
 }
 
 /* Rank 0's processor works between phases: of a socket it is the device itself. */
 static void scale_rate(const tsl_cluster_device *device, tsl_device_rate *rate) {
   scale_speed(device, &rate->speed);
-  if (rate->host[0] != '\0') rate->between /= device->speed * device->figures.compute;
+  if (rate->by.host[0] != '\0') rate->between /= device->speed * device->figures.compute;
 }
 
 static const tsl_placement *here(const tsl_session *s, const tsl_cluster_device *device) {
@@ -158,7 +145,7 @@ static tsl_err check_pipeline(const tsl_session *s, const tsl_whatif *w, int d) 
   const tsl_cluster_device *device = &tsl_cluster_devices(&w->cluster)[d];
   char path[64];
   (void)snprintf(path, sizeof path, "cluster.devices[%d].name", d);
-  if (s->family->shape == TSL_WAVE && w->rates[d].host[0] == '\0' && here(s, device) == NULL)
+  if (s->family->shape == TSL_WAVE && w->rates[d].by.host[0] == '\0' && here(s, device) == NULL)
     TSL_DECK_FAIL(w->file, path,
                   "'%.80s' is a card that is not on this host; family '%s' can be planned on cards "
                   "of this host only, as its pipeline depends on the card: start `tesela plan` "
@@ -180,13 +167,13 @@ static tsl_err find_rates(const tsl_session *s, tsl_whatif *w) {
   TSL_TRY(tsl_calibration_path(&s->run, file, sizeof file));
   TSL_TRY(tsl_alloc(TSL_DEVICE_RATES, sizeof *known, "rates", (void **)&known));
   TSL_TRY(tsl_alloc(n_devices, sizeof *w->rates, "rates", (void **)&w->rates));
-  const int n = tsl_device_rates_read(file, s->family->name, signature, known, TSL_DEVICE_RATES);
+  const int n = tsl_device_rates_read(&s->run, s->family->name, signature, known, TSL_DEVICE_RATES);
   for (int d = 0; d < n_devices; d++) {
     const tsl_device_rate *rate = best_rate(s, w, &devices[d], known, n);
     if (rate != NULL)
       w->rates[d] = *rate;
     else
-      TSL_TRY(guess_rate(s, w, d, file, &w->rates[d]));
+      TSL_TRY(guess_rate(s, w, d, &w->rates[d]));
     if (rate == NULL && !w->rates[d].guess) TSL_TRY(fail_unknown(s, w, d, known, n, file));
     TSL_TRY(check_pipeline(s, w, d));
     scale_rate(&devices[d], &w->rates[d]);
@@ -201,8 +188,8 @@ done:
 /* As a rank here on a device of that name; else what the files say. */
 static tsl_placement imagine_placement(const tsl_session *s, const tsl_cluster_device *device,
                                        const tsl_device_rate *rate) {
-  const int kind = rate->host[0] == '\0' ? TSL_GPU : TSL_CPU;
-  tsl_placement p = {.threads = kind == TSL_GPU ? 1 : atoi(rate->threads)};
+  const int kind = rate->by.host[0] == '\0' ? TSL_GPU : TSL_CPU;
+  tsl_placement p = {.threads = kind == TSL_GPU ? 1 : atoi(rate->by.threads)};
   p.device = (tsl_device){.kind = kind,
                           .numa = -1,
                           .threads = kind == TSL_GPU ? 0 : p.threads,
@@ -243,9 +230,9 @@ static void share_bands(const tsl_whatif *w, tsl_session *far) {
     const tsl_device_rate *rate = &w->rates[d];
     const int end = first + (int)tsl_cluster_devices(&w->cluster)[d].count;
     for (; first < end; first++)
-      for (int rank = first; rank < far->size && rate->lanes > 0; rank += ranks)
-        for (int kind = 0; kind < TSL_MAX_KINDS && rate->host[0] != '\0'; kind++)
-          far->cost.speeds[rank].c[kind][0] *= (double)rate->lanes / lanes;
+      for (int rank = first; rank < far->size && rate->by.lanes > 0; rank += ranks)
+        for (int kind = 0; kind < TSL_MAX_KINDS && rate->by.host[0] != '\0'; kind++)
+          far->cost.speeds[rank].c[kind][0] *= (double)rate->by.lanes / lanes;
   }
 }
 
@@ -360,7 +347,7 @@ static int finer_by(const tsl_session *far, const tsl_whatif *w) {
   const tsl_unit *unit = tsl_middle_unit(far->units.list, far->units.n, 0);
   int most = 0;
   for (int d = 0; unit != NULL && d < (int)w->cluster.devices.n; d++) {
-    const int finer = w->rates[d].size - ilogb(unit->count + 1);
+    const int finer = w->rates[d].by.size - ilogb(unit->count + 1);
     if (!w->rates[d].guess && abs(finer) > abs(most)) most = finer;
   }
   return most;

@@ -16,14 +16,15 @@ static void print_device(const tsl_whatif *w, int d, FILE *file) {
             device->speed, device->figures.compute, device->figures.memory, device->figures.launch);
   if (rate->guess)
     fprintf(file, ": guessed from its probe%s%s%s%s, up to %d times off",
-            rate->host[0] != '\0' ? " on " : "", rate->host, rate->host[0] != '\0' ? " with " : "",
-            rate->host[0] != '\0' ? rate->threads : "", TSL_PROBE_UNSURE);
-  else if (rate->host[0] == '\0')
-    fprintf(file, ": card, calibrated as one of %s", rate->ranks);
+            rate->by.host[0] != '\0' ? " on " : "", rate->by.host,
+            rate->by.host[0] != '\0' ? " with " : "",
+            rate->by.host[0] != '\0' ? rate->by.threads : "", TSL_PROBE_UNSURE);
+  else if (rate->by.host[0] == '\0')
+    fprintf(file, ": card, calibrated as one of %s", rate->by.ranks);
   else
-    fprintf(file, ": calibrated on %s with %s as one of %s", rate->host, rate->threads,
-            rate->ranks);
-  fprintf(file, "%s\n", tsl_device_rate_older(rate) ? ", by another build of tesela" : "");
+    fprintf(file, ": calibrated on %s with %s as one of %s", rate->by.host, rate->by.threads,
+            rate->by.ranks);
+  fprintf(file, "%s\n", tsl_calibration_older(&rate->by) ? ", by another build of tesela" : "");
 }
 
 static void print_row(const tsl_whatif *w, const tsl_whatif_row *row, FILE *file) {
@@ -85,7 +86,7 @@ static void print_limits(const tsl_session *s, const tsl_whatif *w, FILE *file) 
     fprintf(file,
             "times are of one phase of each set of kinds; between: rank 0 between phases, as a run "
             "of %s with %s took\n",
-            w->rates[0].ranks, w->rates[0].threads);
+            w->rates[0].by.ranks, w->rates[0].by.threads);
   else if (s->family->active != NULL)
     fputs("times are of one phase of each set of kinds; not counted: rank 0's work between phases, "
           "which a finished run adds to the calibration file\n",

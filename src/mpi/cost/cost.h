@@ -11,6 +11,8 @@
 #include "contract.h"
 
 enum { TSL_N_COEFFICIENTS = 4, TSL_MAX_KINDS = 8 };
+/** The terms of a kind: the coefficients, and s, of an operation of the first run alone. */
+enum { TSL_SETUP = TSL_N_COEFFICIENTS, TSL_N_TERMS };
 
 /** Times of a device vary by this from one measurement to the next. Of 240 measurements of a socket
  *  by four ranks of a thread side by side, with others on the machine, 90 % were within 6 % of the
@@ -24,8 +26,7 @@ enum { TSL_COST_PHASES = 10 };
 
 /** Coefficients of one device for the kinds of one problem; plain data. */
 typedef struct tsl_speed {
-  double c[TSL_MAX_KINDS][TSL_N_COEFFICIENTS];
-  double setup[TSL_MAX_KINDS]; /**< s, seconds of an operation of the first run alone */
+  double c[TSL_MAX_KINDS][TSL_N_TERMS];
 } tsl_speed;
 
 /** Bytes of a key of the calibration file. */
@@ -54,7 +55,7 @@ bool tsl_cost_takes_part(const tsl_cost *cost, int rank);
  * Which ranks cannot be told apart: equal coefficients, and both take part or neither.
  * @param[out] like  shape [cost->n_ranks], the first such rank
  */
-tsl_err tsl_cost_like(const tsl_cost *cost, int32_t *like);
+void tsl_cost_like(const tsl_cost *cost, int32_t *like);
 
 /** tsl_seconds_fn: a run of the unit with everything in place; model is a tsl_cost. */
 double tsl_cost_seconds(const void *model, int rank, const tsl_unit *unit);

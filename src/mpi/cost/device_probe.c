@@ -1,107 +1,54 @@
 /* Lines of probes in the calibration file, and the coefficients that they stand for. */
 #include "device_probe.h"
 
-#include "calibrate.h"
 #include "measure.h"
 #include "slab_pool.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { LINE = 1024 };
-static const char WORD[] = "probe ";
+enum { RATE, BANDWIDTH, LAUNCH, TRANSFER, FIGURES }; /* of a line, in this order */
 
-bool tsl_device_probe_is(const char *line) {
-  return strncmp(line, WORD, sizeof WORD - 1) == 0;
+static bool is_of(const tsl_calibration_line *line, const char *host, const char *device,
+                  int threads) {
+  if (line->kind != TSL_PROBE || strcmp(line->device, device) != 0) return false;
+  if (host != NULL && strcmp(line->host, host) != 0) return false;
+  return threads <= 0 || line->host[0] == '\0' || atoi(line->threads) == threads;
 }
 
-/* ---- reading */
-
-/* One word of the key into a member; commas are blanks. */
-static void take_word(char **rest, char *out, size_t size) {
-  const char *word = strsep(rest, "|");
-  (void)snprintf(out, size, "%s", word != NULL ? word : "");
-  for (char *c = out; *c != '\0'; c++)
-    if (*c == ',') *c = ' ';
-}
-
-static void split_key(const char *key, tsl_device_probe *p) {
-  char text[LINE], unused[128], *rest = text;
-  (void)snprintf(text, sizeof text, "%s", key);
-  take_word(&rest, p->host, sizeof p->host);
-  take_word(&rest, p->device, sizeof p->device);
-  take_word(&rest, unused, sizeof unused); /* id */
-  take_word(&rest, unused, sizeof unused); /* driver */
-  take_word(&rest, p->threads, sizeof p->threads);
-  take_word(&rest, p->ranks, sizeof p->ranks);
-  take_word(&rest, p->program, sizeof p->program);
-}
-
-static bool is_rate(double x) {
-  return x > 0 && isfinite(x) && isfinite(1 / x);
-}
-
-static bool parse_probe(char *line, tsl_device_probe *p) {
-  int at = 0;
-  *p = (tsl_device_probe){.rate = 0};
-  line[strcspn(line, "\n")] = '\0';
-  if (sscanf(line + sizeof WORD - 1, "%lf %lf %lf %lf %n", &p->rate, &p->bandwidth, &p->launch,
-             &p->transfer, &at) != 4 ||
-      at == 0)
-    return false;
-  split_key(line + sizeof WORD - 1 + at, p);
-  return is_rate(p->rate) && is_rate(p->bandwidth) && is_rate(p->launch) && is_rate(p->transfer) &&
-         p->device[0] != '\0' && p->program[0] != '\0';
-}
-
-tsl_err tsl_device_probes_read(const char *path, tsl_device_probe *probes, int *n) {
+tsl_err tsl_device_probe_find(const tsl_run_settings *settings, const char *host,
+                              const char *device, int threads, int ranks,
+                              tsl_calibration_line *probe) {
   tsl_err err = TSL_OK;
-  char line[LINE];
-  int number = 1;
-  FILE *file = tsl_calibration_open(path);
-  *n = 0;
-  if (file == NULL) return TSL_OK;
-  for (; fgets(line, sizeof line, file) != NULL; number++) {
-    tsl_device_probe probe;
-    if (!tsl_device_probe_is(line)) continue;
-    if (!parse_probe(line, &probe))
-      TSL_FAIL(TSL_ERR_INPUT,
-               "%s:%d: a probe has flop/s, bytes/s, seconds of a launch and bytes/s to the host, "
-               "each a number above 0, and whose they are: '%.60s'; remove the line, and run "
-               "`tesela probe` again",
-               path, number, line);
-    if (*n == TSL_DEVICE_PROBES) (*n)--;
-    memmove(probes + 1, probes, (size_t)*n * sizeof *probes);
-    probes[0] = probe;
-    (*n)++;
+  tsl_calibration_line line = {.number = 0};
+  FILE *file = tsl_calibration_open(settings);
+  char path[1024];
+  int bad = 0, least = 0;
+  probe->kind = TSL_NO_LINE;
+  while (tsl_calibration_next(file, &line)) {
+    const int off = abs(atoi(line.ranks) - ranks);
+    if (line.kind == TSL_BAD_PROBE && bad == 0) bad = line.number;
+    if (!is_of(&line, host, device, threads) || (probe->kind == TSL_PROBE && off > least)) continue;
+    *probe = line, least = off;
   }
+  if (bad == 0) return TSL_OK;
+  TSL_TRY(tsl_calibration_path(settings, path, sizeof path));
+  TSL_FAIL(TSL_ERR_INPUT,
+           "%s:%d: a probe has flop/s, bytes/s, seconds of a launch and bytes/s to the host, "
+           "each a number above 0, and whose they are; remove the line, and run `tesela probe` "
+           "again",
+           path, bad);
 done:
-  (void)fclose(file);
   return err;
 }
 
-const tsl_device_probe *tsl_device_probe_find(const tsl_device_probe *probes, int n,
-                                              const char *host, const char *device, int threads,
-                                              int ranks) {
-  const tsl_device_probe *best = NULL;
-  for (const tsl_device_probe *p = probes; p < probes + n; p++) {
-    const bool elsewhere = host != NULL && strcmp(p->host, host) != 0;
-    if (elsewhere || strcmp(p->device, device) != 0) continue;
-    if (threads > 0 && p->host[0] != '\0' && atoi(p->threads) != threads) continue;
-    if (best == NULL || abs(atoi(p->ranks) - ranks) < abs(atoi(best->ranks) - ranks)) best = p;
-  }
-  return best;
+tsl_err tsl_device_probe_of(const tsl_run_settings *settings, const char *key,
+                            tsl_calibration_line *probe) {
+  tsl_calibration_line of = {.kind = TSL_PROBE};
+  tsl_calibration_words(key, &of);
+  return tsl_device_probe_find(settings, of.host, of.device, atoi(of.threads), atoi(of.ranks),
+                               probe);
 }
-
-const tsl_device_probe *tsl_device_probe_of(const tsl_device_probe *probes, int n,
-                                            const char *key) {
-  tsl_device_probe p;
-  split_key(key, &p);
-  return tsl_device_probe_find(probes, n, p.host, p.device, atoi(p.threads), atoi(p.ranks));
-}
-
-/* ---- the guess */
 
 static double result_bytes(const tsl_problem *problem, const tsl_unit *unit) {
   double bytes = 0;
@@ -109,46 +56,35 @@ static double result_bytes(const tsl_problem *problem, const tsl_unit *unit) {
   return bytes;
 }
 
-void tsl_device_probe_speed(const tsl_device_probe *probe, const tsl_problem *problem,
+void tsl_device_probe_speed(const tsl_calibration_line *probe, const tsl_problem *problem,
                             const tsl_unit *units, int64_t n, tsl_speed *speed) {
-  *speed = (tsl_speed){.setup = {0}};
+  *speed = (tsl_speed){{{0}}};
   for (int kind = 0; kind < problem->family->n_kinds; kind++) {
     const tsl_unit *unit = tsl_middle_unit(units, n, kind);
     const double results = unit != NULL ? result_bytes(problem, unit) : 0;
-    speed->c[kind][0] = probe->launch + results / probe->transfer;
-    speed->c[kind][1] = 1 / probe->rate;
-    speed->c[kind][2] = 1 / probe->bandwidth;
-    speed->setup[kind] = 1 / probe->rate;
+    speed->c[kind][0] = probe->c[LAUNCH] + results / probe->c[TRANSFER];
+    speed->c[kind][1] = speed->c[kind][TSL_SETUP] = 1 / probe->c[RATE];
+    speed->c[kind][2] = 1 / probe->c[BANDWIDTH];
   }
-}
-
-/* ---- writing */
-
-static double figure_of(const tsl_figures *figures, tsl_figure_term term) {
-  for (int64_t k = 0; k < figures->n; k++)
-    if (figures->list[k].term == (int32_t)term) return tsl_figure_si(&figures->list[k]);
-  return 0;
 }
 
 tsl_err tsl_device_probe_put(FILE *file, const tsl_placement *placement,
                              const tsl_figures *figures) {
+  static const tsl_figure_term terms[FIGURES] = {TSL_TERM_COMPUTE, TSL_TERM_MEMORY, TSL_TERM_LAUNCH,
+                                                 TSL_TERM_TRANSFER};
   tsl_err err = TSL_OK;
-  char key[TSL_COST_KEY], program[40];
-  const double rate = figure_of(figures, TSL_TERM_COMPUTE);
-  const double bandwidth = figure_of(figures, TSL_TERM_MEMORY);
-  const double launch = figure_of(figures, TSL_TERM_LAUNCH);
-  const double to_host = figure_of(figures, TSL_TERM_TRANSFER);
-  const double transfer = placement->device.kind == TSL_CPU ? bandwidth : to_host;
-  if (!is_rate(rate) || !is_rate(bandwidth) || !is_rate(launch) || !is_rate(transfer))
-    TSL_FAIL(TSL_ERR_INTERNAL, "%s: the probe gave %g flop/s, %g bytes/s, %g s, %g bytes/s",
-             placement->device.name, rate, bandwidth, launch, transfer);
-  tsl_calibration_program(program, sizeof program);
-  tsl_calibration_device(placement, key);
-  (void)snprintf(key + strlen(key), sizeof key - strlen(key), "|%s", program);
-  for (char *p = key; *p != '\0'; p++)
-    if (*p == ' ' || *p == '\n') *p = ',';
-  fprintf(file, "%s%.9e %.9e %.9e %.9e %s\n", WORD, rate, bandwidth, launch, transfer, key);
-  fflush(file); /* one write a line */
+  char key[TSL_COST_KEY];
+  double c[FIGURES] = {0};
+  for (int64_t k = figures->n - 1; k >= 0; k--)
+    for (int t = 0; t < FIGURES; t++)
+      if (figures->list[k].term == (int32_t)terms[t]) c[t] = tsl_figure_si(&figures->list[k]);
+  if (placement->device.kind == TSL_CPU) c[TRANSFER] = c[BANDWIDTH];
+  for (int t = 0; t < FIGURES; t++)
+    if (!tsl_calibration_is_rate(c[t]))
+      TSL_FAIL(TSL_ERR_INTERNAL, "%s: the probe gave %g flop/s, %g bytes/s, %g s, %g bytes/s",
+               placement->device.name, c[RATE], c[BANDWIDTH], c[LAUNCH], c[TRANSFER]);
+  tsl_calibration_key(placement, NULL, NULL, key);
+  tsl_calibration_put(file, key, TSL_PROBE, c);
 done:
   return err;
 }

@@ -53,3 +53,8 @@ typedef struct tsl_session {
   double opened;  /**< tsl_now() when the program began */
   char began[32]; /**< when the session began, UTC text, ISO 8601 */
 } tsl_session;
+
+/** The session's units by its cost model. */
+static inline tsl_workload tsl_session_work(const tsl_session *s, tsl_seconds_fn seconds) {
+  return (tsl_workload){s->units.list, s->units.n, s->size, seconds, &s->cost};
+}

@@ -18,30 +18,29 @@ static bool stays(const tsl_plan *plan, const tsl_unit *unit) {
 
 /* ---- lists */
 
-static tsl_err parts_allocate(const tsl_plan *plan, tsl_parts *p, int64_t **next) {
+static tsl_err parts_allocate(const tsl_plan *plan, tsl_parts *p) {
   tsl_err err = TSL_OK;
   const int n = plan->n_ranks;
   TSL_TRY(tsl_alloc(n + 1, sizeof *p->start, "parts", (void **)&p->start));
-  TSL_TRY(tsl_alloc(n + 1, sizeof **next, "parts", (void **)next));
   TSL_TRY(tsl_alloc(plan->n_units, sizeof *p->order, "parts", (void **)&p->order));
   TSL_TRY(tsl_alloc(plan->n_units + 1, sizeof *p->before, "parts", (void **)&p->before));
   TSL_TRY(tsl_alloc(n, sizeof *p->share, "parts", (void **)&p->share));
+  TSL_TRY(tsl_alloc(n, sizeof *p->left, "parts", (void **)&p->left));
+  TSL_TRY(tsl_alloc(n, sizeof *p->slower, "parts", (void **)&p->slower));
 done:
   return err;
 }
 
-static void list_units(const tsl_plan *plan, tsl_parts *p, int64_t *next) {
+/* start[r] is where the next unit of rank r - 1 goes, until all have come. */
+static void list_units(const tsl_plan *plan, tsl_parts *p) {
   for (int64_t u = 0; u < plan->n_units; u++)
-    if (!is_finished(plan, u)) p->start[plan->owner[u] + 1]++;
-  for (int r = 0; r < plan->n_ranks; r++) {
-    p->start[r + 1] += p->start[r];
-    next[r] = p->start[r];
-  }
+    if (plan->owner[u] + 2 <= p->n_ranks && !is_finished(plan, u)) p->start[plan->owner[u] + 2]++;
+  for (int r = 2; r <= p->n_ranks; r++) p->start[r] += p->start[r - 1];
   for (int others = 0; others < 2; others++)
     for (int64_t u = 0; u < plan->n_units; u++)
       if (!is_finished(plan, u) && stays(plan, &p->units[u]) != others)
-        p->order[next[plan->owner[u]]++] = u;
-  for (int64_t k = 0; k < p->start[plan->n_ranks]; k++)
+        p->order[p->start[plan->owner[u] + 1]++] = u;
+  for (int64_t k = 0; k < p->start[p->n_ranks]; k++)
     p->before[k + 1] = p->before[k] + tsl_cost_seconds(p->cost, 0, &p->units[p->order[k]]);
 }
 
@@ -59,89 +58,81 @@ static void measure_shares(const tsl_plan *plan, tsl_parts *p) {
   p->ideal = sum > 0 ? 1 / sum : 0;
 }
 
+static tsl_range first_range(const tsl_parts *p, const tsl_plan *plan, int rank) {
+  const int64_t *mine = p->order + p->start[rank];
+  const int64_t n = p->start[rank + 1] - p->start[rank];
+  int64_t front = (int64_t)ceil((double)n * (1 - plan->dynamic));
+  while (front < n && stays(plan, &p->units[mine[front]])) front++;
+  return (tsl_range){(int32_t)front, (int32_t)n};
+}
+
 tsl_err tsl_parts_make(const tsl_plan *plan, const tsl_unit *units, const tsl_cost *cost,
                        tsl_parts *parts) {
   tsl_err err = TSL_OK;
-  int64_t *next = NULL;
   *parts = (tsl_parts){.n_ranks = plan->n_ranks, .units = units, .cost = cost};
-  TSL_TRY(parts_allocate(plan, parts, &next));
-  list_units(plan, parts, next);
+  TSL_TRY(parts_allocate(plan, parts));
+  list_units(plan, parts);
   measure_shares(plan, parts);
+  for (int r = 0; r < plan->n_ranks; r++)
+    parts->left[r] = first_range(parts, plan, r), parts->slower[r] = 1;
 done:
-  tsl_free(next);
   if (err != TSL_OK) tsl_parts_clear(parts);
   return err;
 }
 
-void tsl_parts_clear(tsl_parts *parts) {
-  tsl_free(parts->order);
-  tsl_free(parts->start);
-  tsl_free(parts->before);
-  tsl_free(parts->share);
-  *parts = (tsl_parts){0};
-}
-
-tsl_range tsl_parts_begin(const tsl_parts *parts, const tsl_plan *plan, int rank) {
-  const int64_t *mine = parts->order + parts->start[rank];
-  const int64_t n = parts->start[rank + 1] - parts->start[rank];
-  int64_t front = (int64_t)ceil((double)n * (1 - plan->dynamic));
-  while (front < n && stays(plan, &parts->units[mine[front]])) front++;
-  return (tsl_range){(int32_t)front, (int32_t)n};
+void tsl_parts_clear(tsl_parts *p) {
+  TSL_FREE_ALL(p->order, p->start, p->before, p->share, p->left, p->slower);
+  *p = (tsl_parts){0};
 }
 
 /* ---- speeds */
 
 /* The rank's own speed for a unit, as it has shown. */
-static double seconds_of(const tsl_parts *p, const tsl_parts_now *now, int rank, int64_t unit) {
-  return tsl_cost_seconds(p->cost, rank, &p->units[unit]) * now->slower[rank];
+static double seconds_of(const tsl_parts *p, int rank, int64_t unit) {
+  return tsl_cost_seconds(p->cost, rank, &p->units[unit]) * p->slower[rank];
 }
 
 /* Work (seconds on rank 0's device) that a rank does in a second, judged by this unit. */
-static double rate(const tsl_parts *p, const tsl_parts_now *now, int rank, int64_t unit) {
-  const double seconds = seconds_of(p, now, rank, unit);
+static double rate(const tsl_parts *p, int rank, int64_t unit) {
+  const double seconds = seconds_of(p, rank, unit);
   if (!tsl_cost_takes_part(p->cost, rank)) return 0;
   return seconds > 0 ? tsl_cost_seconds(p->cost, 0, &p->units[unit]) / seconds : 0;
 }
 
 /* Work of a rank's units that are not begun; *last: the last of them. */
-static double work_left(const tsl_parts *p, const tsl_parts_now *now, int rank, int64_t *last) {
-  const int64_t lo = p->start[rank] + now->left[rank].front;
-  const int64_t hi = p->start[rank] + now->left[rank].back;
+static double work_left(const tsl_parts *p, int rank, int64_t *last) {
+  const int64_t lo = p->start[rank] + p->left[rank].front;
+  const int64_t hi = p->start[rank] + p->left[rank].back;
   *last = lo < hi ? p->order[hi - 1] : -1;
   return lo < hi ? p->before[hi] - p->before[lo] : 0;
 }
 
 /* Seconds that a rank needs for them. */
-static double seconds_left(const tsl_parts *p, const tsl_parts_now *now, int rank) {
+static double seconds_left(const tsl_parts *p, int rank) {
   int64_t last;
-  const double work = work_left(p, now, rank, &last);
-  const double speed = last >= 0 ? rate(p, now, rank, last) : 0;
+  const double work = work_left(p, rank, &last);
+  const double speed = last >= 0 ? rate(p, rank, last) : 0;
   return speed > 0 ? work / speed : 0;
 }
 
 /* ---- the rules */
 
-double tsl_parts_enough(const tsl_parts *p, const tsl_parts_now *now, int rank, double enough) {
-  const double left = seconds_left(p, now, rank);
+double tsl_parts_enough(const tsl_parts *p, int rank, double enough) {
+  const double left = seconds_left(p, rank);
   return left > 0 ? fmax(TSL_PARTS_SHORTEST, fmin(enough, left / 2)) : enough;
 }
 
-int64_t tsl_parts_next(const tsl_parts *p, const tsl_parts_now *now, int rank) {
-  const tsl_range *mine = &now->left[rank];
-  return mine->front < mine->back ? p->order[p->start[rank] + mine->front] : -1;
-}
-
-int32_t tsl_parts_take(const tsl_parts *p, const tsl_parts_now *now, int rank, double batch,
-                       int64_t least) {
-  const tsl_range *mine = &now->left[rank];
+int32_t tsl_parts_take(const tsl_parts *p, int rank, double batch, const int64_t *least) {
+  const tsl_range *mine = &p->left[rank];
+  const int64_t *next = p->order + p->start[rank] + mine->front;
   const int32_t left = mine->back - mine->front;
   const double longest = fmax(batch, TSL_PARTS_SHORTEST * p->n_ranks);
   const int32_t most = (int32_t)(left * TAKEN);
   double seconds = 0;
   int32_t n = 0;
-  while (n < left &&
-         (n < least || ((n < most || seconds < TSL_PARTS_SHORTEST) && seconds < longest)))
-    seconds += seconds_of(p, now, rank, p->order[p->start[rank] + mine->front + n++]);
+  while (n < left && (n < least[p->units[next[0]].kind] ||
+                      ((n < most || seconds < TSL_PARTS_SHORTEST) && seconds < longest)))
+    seconds += seconds_of(p, rank, next[n++]);
   return n > 0 ? n : 1;
 }
 
@@ -149,37 +140,35 @@ bool tsl_parts_slow(const tsl_parts *p, int rank) {
   return p->share[rank] * p->n_ranks <= 1 / FASTER;
 }
 
-bool tsl_parts_wait(const tsl_parts *p, const tsl_parts_now *now, int rank) {
+bool tsl_parts_wait(const tsl_parts *p, int rank) {
   double rest = 0, others = 0, fastest = 0;
   int64_t last = -1, of_rank;
-  (void)work_left(p, now, rank, &last);
+  (void)work_left(p, rank, &last);
   if (last < 0) return false;
-  const double mine = rate(p, now, rank, last);
+  const double mine = rate(p, rank, last);
   for (int r = 0; r < p->n_ranks; r++) {
-    const double speed = r == rank ? 0 : rate(p, now, r, last);
-    rest += work_left(p, now, r, &of_rank);
+    const double speed = r == rank ? 0 : rate(p, r, last);
+    rest += work_left(p, r, &of_rank);
     others += speed;
     fastest = fmax(fastest, speed);
   }
-  const int64_t next = p->order[p->start[rank] + now->left[rank].front];
+  const int64_t next = p->order[p->start[rank] + p->left[rank].front];
   const double in_hand = rest; /* by the rule of taking, about as much as is left */
-  return mine > 0 && fastest > FASTER * mine &&
-         rest + in_hand < others * seconds_of(p, now, rank, next);
+  return mine > 0 && fastest > FASTER * mine && rest + in_hand < others * seconds_of(p, rank, next);
 }
 
-int64_t tsl_parts_steal(const tsl_parts *p, const tsl_parts_now *now, int rank, double ahead,
-                        double batch, int *victim) {
+int64_t tsl_parts_steal(const tsl_parts *p, int rank, double ahead, double batch, int *victim) {
   double longest = 0;
   *victim = -1;
   for (int r = 0; r < p->n_ranks; r++) {
-    const double left = r == rank ? 0 : seconds_left(p, now, r);
+    const double left = r == rank ? 0 : seconds_left(p, r);
     if (left > longest) *victim = r, longest = left;
   }
   if (*victim < 0) return 0;
-  const int64_t lo = p->start[*victim] + now->left[*victim].front;
-  const int64_t hi = p->start[*victim] + now->left[*victim].back;
-  const double mine = rate(p, now, rank, p->order[hi - 1]);
-  const double theirs = rate(p, now, *victim, p->order[hi - 1]);
+  const int64_t lo = p->start[*victim] + p->left[*victim].front;
+  const int64_t hi = p->start[*victim] + p->left[*victim].back;
+  const double mine = rate(p, rank, p->order[hi - 1]);
+  const double theirs = rate(p, *victim, p->order[hi - 1]);
   if (mine <= 0 || ahead + (p->before[hi] - p->before[hi - 1]) / mine >= longest) return 0;
   const double goal = fmin((longest - ahead) * theirs / (mine + theirs) / 2, batch) * mine;
   int64_t first = hi;

@@ -19,24 +19,21 @@ typedef struct tsl_range {
   int32_t front, back;
 } tsl_range;
 
-/** The planned units of all ranks one after another; plain arrays. */
+/** The planned units of all ranks one after another, and what the ranks show; plain arrays. */
 typedef struct tsl_parts {
   int n_ranks;
   const tsl_unit *units; /**< all units, not owned, nor is the next */
   const tsl_cost *cost;
   int64_t *order; /**< [start[n_ranks]] units of rank 0, then of rank 1, ...; those that stay first
-                       (tsl_plan.kept), else in order of id; without finished ones */
+                        (tsl_plan.kept), else in order of id; without finished ones */
   int64_t *start; /**< [n_ranks + 1] where each rank's begin in order */
   double *before; /**< [start[n_ranks] + 1] seconds before each on rank 0's device, in that order */
   double *share;  /**< [n_ranks] of all ranks' speed, by the whole work */
   double ideal;   /**< s of the whole work were it spread by speed */
+  tsl_range *left; /**< [n_ranks] not begun: at first all but the front that the plan has for the
+                        rank alone (tsl_plan.dynamic, kept) */
+  double *slower;  /**< [n_ranks] measured over predicted seconds of late, at first 1 */
 } tsl_parts;
-
-/** What the ranks show while they run; nothing is owned. */
-typedef struct tsl_parts_now {
-  const tsl_range *left; /**< [n_ranks] not begun */
-  const double *slower;  /**< [n_ranks] measured over predicted seconds of late */
-} tsl_parts_now;
 
 /** Seconds of units taken at once: at least; the most grows with the number of ranks by this, for
  *  rank 0's sake. */
@@ -48,10 +45,6 @@ tsl_err tsl_parts_make(const tsl_plan *plan, const tsl_unit *units, const tsl_co
                        tsl_parts *parts);
 void tsl_parts_clear(tsl_parts *parts);
 
-/** What others may take of a rank's part at first: all but the front that the plan has for it
- *  alone (tsl_plan.dynamic, kept). */
-tsl_range tsl_parts_begin(const tsl_parts *parts, const tsl_plan *plan, int rank);
-
 /**
  * Number of units that a rank takes from the front of its own, 1 or more, were there none left: it
  * finds that out by taking.
@@ -59,24 +52,20 @@ tsl_range tsl_parts_begin(const tsl_parts *parts, const tsl_plan *plan, int rank
  * A quarter of what is left, so that the rest can be taken by others; no more than a batch; but no
  * fewer than its device computes at once.
  * @param[in] batch  s of a batch of this rank
- * @param[in] least  units of a batch while there are as many
+ * @param[in] least  [n_kinds] units of a batch while there are as many, by the kind of the first
  */
-int32_t tsl_parts_take(const tsl_parts *parts, const tsl_parts_now *now, int rank, double batch,
-                       int64_t least);
-
-/** The unit that a rank would take next of its own, an id, or -1: none. */
-int64_t tsl_parts_next(const tsl_parts *parts, const tsl_parts_now *now, int rank);
+int32_t tsl_parts_take(const tsl_parts *parts, int rank, double batch, const int64_t *least);
 
 /** Seconds ahead at which the rank's device gets no more: near the end of its own part less than
  *  enough, so that the rest can be taken by others. */
-double tsl_parts_enough(const tsl_parts *parts, const tsl_parts_now *now, int rank, double enough);
+double tsl_parts_enough(const tsl_parts *parts, int rank, double enough);
 
 /** Is a rank much slower than others, so that tsl_parts_wait is worth asking? */
 bool tsl_parts_slow(const tsl_parts *parts, int rank);
 
 /** Are the rank's own units better left to one twice as fast or more, as all others would be done
  *  with everything before this one had finished its next unit? */
-bool tsl_parts_wait(const tsl_parts *parts, const tsl_parts_now *now, int rank);
+bool tsl_parts_wait(const tsl_parts *parts, int rank);
 
 /**
  * Whose units a rank with nothing left should take, and how many from the back.
@@ -88,5 +77,4 @@ bool tsl_parts_wait(const tsl_parts *parts, const tsl_parts_now *now, int rank);
  * @param[out] victim  the rank
  * @return 0 when no unit would be done sooner that way
  */
-int64_t tsl_parts_steal(const tsl_parts *parts, const tsl_parts_now *now, int rank, double ahead,
-                        double batch, int *victim);
+int64_t tsl_parts_steal(const tsl_parts *parts, int rank, double ahead, double batch, int *victim);

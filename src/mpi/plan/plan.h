@@ -36,26 +36,36 @@ typedef struct tsl_plan_rule {
                             of them is looked at; NULL: not known; not owned */
 } tsl_plan_rule;
 
-/**
- * Make a plan.
- * @param[in]  units    shape [n_units], ids 0..n_units-1 in order
- * @param[in]  seconds  cost model, called with model
- * @param[out] plan     owned by the caller, free with tsl_plan_clear; one rank: nothing is taken
- * @return TSL_ERR_INPUT when SHARE gives a part of the domain to a side without ranks
- */
-tsl_err tsl_plan_make(const tsl_plan_rule *rule, const tsl_unit *units, int64_t n_units,
-                      int n_ranks, tsl_seconds_fn seconds, const void *model, tsl_plan *plan);
+/** What is planned: units, and what they take. */
+typedef struct tsl_workload {
+  const tsl_unit *units; /**< [n_units] */
+  int64_t n_units;
+  int n_ranks;
+  tsl_seconds_fn seconds; /**< cost model, called with model */
+  const void *model;
+} tsl_workload;
+
+/** Predicted seconds of a unit on a rank. */
+static inline double tsl_workload_seconds(const tsl_workload *work, int on, int64_t unit) {
+  return work->seconds(work->model, on, &work->units[unit]);
+}
 
 /**
  * Deal units on top of what the ranks have to do already.
- * @param[in]  units  shape [n_units]; their ids do not matter
+ * @param[in]  work   ids do not matter
  * @param[in]  base   shape [n_ranks], s; NULL: nothing
  * @param[out] owner  shape [n_units]
  * @param[out] load   shape [n_ranks], s, base included
+ * @return TSL_ERR_INPUT when SHARE gives a part of the domain to a side without ranks
  */
-tsl_err tsl_plan_assign(const tsl_plan_rule *rule, const tsl_unit *units, int64_t n_units,
-                        int n_ranks, tsl_seconds_fn seconds, const void *model, const double *base,
+tsl_err tsl_plan_assign(const tsl_plan_rule *rule, const tsl_workload *work, const double *base,
                         int32_t *owner, double *load);
+
+/** A plan without owners. @param[out] plan  owned by the caller, free with tsl_plan_clear */
+tsl_err tsl_plan_open(const tsl_plan_rule *rule, const tsl_workload *work, tsl_plan *plan);
+
+/** Load of the rank that has most; 0 or more. */
+double tsl_plan_longest(const double *load, int n_ranks);
 
 /**
  * The fast side of a fixed share: the ranks on cards; where all or none are, rank 0.

@@ -36,27 +36,30 @@ static inline bool tsl_kind_in(uint32_t mask, int kind) {
   return (mask >> kind & 1) != 0;
 }
 
+/** Kinds in a set given as bits. */
+static inline int tsl_kind_count(uint32_t mask) {
+  int n = 0;
+  for (; mask != 0; mask &= mask - 1) n++;
+  return n;
+}
+
 /**
- * Make a plan, as tsl_plan_make does for one set. Several sets: nothing is taken from others;
- * plan->seconds and total_seconds are those of one phase of each set together.
+ * Make a plan. Several sets: nothing is taken from others; plan->seconds and total_seconds are
+ * those of one phase of each set together.
+ * @param[in]  sets  NULL: all kinds are one
+ * @param[in]  work  ids 0..n_units-1 in order
+ * @param[out] plan  owned by the caller, free with tsl_plan_clear; one rank: nothing is taken
+ * @return as tsl_plan_assign
  */
-tsl_err tsl_plan_sets(const tsl_plan_rule *rule, const tsl_kind_sets *sets, const tsl_unit *units,
-                      int64_t n_units, int n_ranks, tsl_seconds_fn seconds, const void *model,
-                      tsl_plan *plan);
+tsl_err tsl_plan_make(const tsl_plan_rule *rule, const tsl_kind_sets *sets,
+                      const tsl_workload *work, tsl_plan *plan);
 
 /**
  * Predicted seconds of the ranks in a phase of a set.
  * @param[out] load  shape [plan->n_ranks]
+ * @return those of the rank with the longest load
  */
-void tsl_plan_loads(const tsl_plan *plan, const tsl_unit *units, uint32_t mask,
-                    tsl_seconds_fn seconds, const void *model, double *load);
-
-/**
- * Predicted seconds of a phase of a set: those of the rank with the longest load.
- * @param[out] load  shape [plan->n_ranks], as tsl_plan_loads
- */
-double tsl_plan_time(const tsl_plan *plan, const tsl_unit *units, uint32_t mask,
-                     tsl_seconds_fn seconds, const void *model, double *load);
+double tsl_plan_loads(const tsl_plan *plan, const tsl_workload *work, uint32_t mask, double *load);
 
 /** Mean load over largest load, 0..1, of the ranks that take part (NULL: all); 1 without load. */
 double tsl_plan_efficiency(const double *load, const bool *takes_part, int n_ranks);
@@ -66,5 +69,5 @@ double tsl_plan_efficiency(const double *load, const bool *takes_part, int n_ran
  * @param[out] part,view  units in order, ids kept, shape [view->n_units], from tsl_alloc; the plan,
  *                        free with tsl_plan_clear
  */
-tsl_err tsl_plan_view(const tsl_plan *plan, const tsl_unit *units, uint32_t mask,
-                      tsl_seconds_fn seconds, const void *model, tsl_unit **part, tsl_plan *view);
+tsl_err tsl_plan_view(const tsl_plan *plan, const tsl_workload *work, uint32_t mask,
+                      tsl_unit **part, tsl_plan *view);

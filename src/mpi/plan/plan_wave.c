@@ -17,223 +17,201 @@ static double lane_seconds(const void *model, int rank, const tsl_unit *lane) {
   return c->seconds[rank * c->n + lane->id];
 }
 
-static tsl_err sum_lanes(const tsl_unit *units, const tsl_plan *plan, int64_t n_lanes,
-                         tsl_seconds_fn seconds, const void *model, lane_costs *c) {
+static tsl_err sum_lanes(const tsl_workload *work, lane_costs *c) {
   tsl_err err = TSL_OK;
-  *c = (lane_costs){.n = n_lanes};
-  TSL_TRY(tsl_alloc(n_lanes, sizeof *c->units, "lanes", (void **)&c->units));
-  TSL_TRY(tsl_alloc(n_lanes * plan->n_ranks, sizeof *c->seconds, "lanes", (void **)&c->seconds));
-  for (int64_t u = 0; u < plan->n_units; u++) {
-    const int64_t lane = units[u].lane;
+  TSL_TRY(tsl_alloc(c->n, sizeof *c->units, "lanes", (void **)&c->units));
+  TSL_TRY(tsl_alloc(c->n * work->n_ranks, sizeof *c->seconds, "lanes", (void **)&c->seconds));
+  for (int64_t u = 0; u < work->n_units; u++) {
+    const int64_t lane = work->units[u].lane;
     c->units[lane].id = lane;
-    c->units[lane].count += units[u].count;
-    for (int r = 0; r < plan->n_ranks; r++)
-      c->seconds[r * n_lanes + lane] += seconds(model, r, &units[u]);
+    c->units[lane].count += work->units[u].count;
+    for (int r = 0; r < work->n_ranks; r++)
+      c->seconds[r * c->n + lane] += tsl_workload_seconds(work, r, u);
   }
 done:
   return err;
 }
 
-static tsl_err count_lanes(const tsl_unit *units, int64_t n_units, int64_t *n_lanes) {
+static tsl_err count_lanes(const tsl_workload *work, int64_t *n_lanes) {
   tsl_err err = TSL_OK;
   *n_lanes = 0;
-  for (int64_t u = 0; u < n_units; u++) {
-    if (units[u].lane < 0 || units[u].lane >= n_units)
-      TSL_FAIL(TSL_ERR_INTERNAL, "tile %lld is of lane %lld", (long long)u,
-               (long long)units[u].lane);
-    if (units[u].lane >= *n_lanes) *n_lanes = units[u].lane + 1;
+  for (int64_t u = 0; u < work->n_units; u++) {
+    const int64_t lane = work->units[u].lane;
+    if (lane < 0 || lane >= work->n_units)
+      TSL_FAIL(TSL_ERR_INTERNAL, "tile %lld is of lane %lld", (long long)u, (long long)lane);
+    if (lane >= *n_lanes) *n_lanes = lane + 1;
   }
 done:
   return err;
 }
 
 /* Each tile to the rank that would end it first; the lowest of equals. */
-static void deal_tiles(const tsl_unit *units, tsl_seconds_fn seconds, const void *model,
-                       tsl_plan *plan) {
+static void deal_tiles(const tsl_workload *work, tsl_plan *plan) {
   for (int64_t u = 0; u < plan->n_units; u++) {
-    int best = 0;
-    for (int r = 1; r < plan->n_ranks; r++)
-      if (plan->seconds[r] + seconds(model, r, &units[u]) <
-          plan->seconds[best] + seconds(model, best, &units[u]))
-        best = r;
-    plan->owner[u] = best;
-    plan->seconds[best] += seconds(model, best, &units[u]);
+    double end = INFINITY;
+    for (int r = 0; r < plan->n_ranks; r++) {
+      const double then = plan->seconds[r] + tsl_workload_seconds(work, r, u);
+      if (r == 0 || then < end) plan->owner[u] = r, end = then;
+    }
+    plan->seconds[plan->owner[u]] = end;
   }
 }
 
-/* Own the lanes as the plan of the lanes says. */
-static void spread_lanes(const tsl_unit *units, const tsl_plan *lanes, const lane_costs *c,
-                         tsl_plan *plan) {
-  for (int64_t u = 0; u < plan->n_units; u++) plan->owner[u] = lanes->owner[units[u].lane];
-  for (int64_t k = 0; k < c->n; k++)
-    plan->seconds[lanes->owner[k]] += lane_seconds(c, lanes->owner[k], &c->units[k]);
+/* Deal the lanes, and own the tiles as they are dealt. */
+static tsl_err deal_lanes(const tsl_plan_rule *rule, const tsl_workload *work, int64_t n_lanes,
+                          tsl_plan *plan) {
+  tsl_err err = TSL_OK;
+  lane_costs lanes = {.n = n_lanes};
+  int32_t *owner = NULL;
+  TSL_TRY(sum_lanes(work, &lanes));
+  TSL_TRY(tsl_alloc(n_lanes, sizeof *owner, "lanes", (void **)&owner));
+  const tsl_workload of_lanes = {lanes.units, n_lanes, work->n_ranks, lane_seconds, &lanes};
+  const tsl_plan_rule fixed = {.kind = rule->kind};
+  TSL_TRY(tsl_plan_assign(&fixed, &of_lanes, NULL, owner, plan->seconds));
+  for (int64_t u = 0; u < plan->n_units; u++) plan->owner[u] = owner[work->units[u].lane];
+done:
+  TSL_FREE_ALL(lanes.units, lanes.seconds, owner);
+  return err;
 }
 
-tsl_err tsl_plan_wave(const tsl_plan_rule *rule, const tsl_unit *units, int64_t n_units,
-                      int n_ranks, tsl_seconds_fn seconds, const void *model, tsl_plan *plan) {
+tsl_err tsl_plan_wave(const tsl_plan_rule *rule, const tsl_workload *work, tsl_plan *plan) {
   tsl_err err = TSL_OK;
-  const tsl_plan_kind kind = rule->kind;
-  const tsl_plan_rule fixed = {.kind = kind};
   int64_t n_lanes = 0;
-  lane_costs lanes = {0};
-  tsl_plan of_lanes = {0};
-  *plan = (tsl_plan){.n_units = n_units, .n_ranks = n_ranks, .kind = (int32_t)kind};
-  if (kind != TSL_PLAN_STRIPS && kind != TSL_PLAN_ROUNDROBIN)
+  *plan = (tsl_plan){.n_units = 0};
+  if (rule->kind != TSL_PLAN_STRIPS && rule->kind != TSL_PLAN_ROUNDROBIN)
     TSL_FAIL(TSL_ERR_INPUT,
              "run.plan: %s does not suit tiles that depend on each other; "
              "use strips (default) or roundrobin",
-             tsl_plan_words[kind]);
-  TSL_TRY(tsl_alloc(n_units, sizeof *plan->owner, "plan", (void **)&plan->owner));
-  TSL_TRY(tsl_alloc(n_ranks, sizeof *plan->seconds, "plan", (void **)&plan->seconds));
-  TSL_TRY(count_lanes(units, n_units, &n_lanes));
-  if (kind == TSL_PLAN_STRIPS && n_lanes == n_units) {
-    deal_tiles(units, seconds, model, plan);
-  } else {
-    TSL_TRY(sum_lanes(units, plan, n_lanes, seconds, model, &lanes));
-    TSL_TRY(tsl_plan_make(&fixed, lanes.units, n_lanes, n_ranks, lane_seconds, &lanes, &of_lanes));
-    spread_lanes(units, &of_lanes, &lanes, plan);
-  }
-  for (int r = 0; r < n_ranks; r++)
-    if (plan->seconds[r] > plan->total_seconds) plan->total_seconds = plan->seconds[r];
+             tsl_plan_words[rule->kind]);
+  TSL_TRY(tsl_plan_open(rule, work, plan));
+  TSL_TRY(count_lanes(work, &n_lanes));
+  if (rule->kind == TSL_PLAN_STRIPS && n_lanes == work->n_units)
+    deal_tiles(work, plan);
+  else
+    TSL_TRY(deal_lanes(rule, work, n_lanes, plan));
+  plan->total_seconds = tsl_plan_longest(plan->seconds, plan->n_ranks);
 done:
-  tsl_free(lanes.units);
-  tsl_free(lanes.seconds);
-  tsl_plan_clear(&of_lanes);
   return err;
 }
 
 /* ---- when everything ends */
 
+/* A rank on its way through the stages; s. */
+typedef struct runner {
+  double idle;  /* when it can begin a stage; in one, when its cells are done */
+  double last;  /* when it has ended its last stage */
+  double cells; /* of its tiles of the stage */
+  double delay; /* by which a stage ends later than its cells, where two overlap; 0: they do not */
+} runner;
+
 typedef struct timetable {
   const tsl_problem *problem;
-  const tsl_unit *units;
+  const tsl_workload *work;
   tsl_plan *plan;
-  const double *delay;        /* [n_ranks] or NULL */
   const tsl_network *network; /* or NULL */
   double *end;                /* [n_units] when a tile's edge is there */
-  double *idle;    /* [n_ranks] when the rank can begin a stage; in one, when its cells are done */
-  double *last;    /* [n_ranks] when the rank has ended its last stage */
-  double *cells;   /* [n_ranks] s of the rank's tiles of the stage */
+  runner *ranks;              /* [n_ranks] */
   uint64_t *taken; /* [n_units] bit of a rank: it has the edge; ranks 64 apart share one */
   int64_t *list, room;
 } timetable;
 
-/* When the edge of a tile is on a rank's node. */
-static double arrival(const timetable *t, int64_t tile, int rank) {
-  const double bytes = (double)t->problem->family->edge_bytes(t->problem, &t->units[tile]);
+/* An edge of another rank: when it is on the rank's node.
+ * @return s out of one device and into another, if the rank has not had it yet */
+static double take_edge(timetable *t, int64_t tile, int rank) {
+  const double bytes = (double)t->problem->family->edge_bytes(t->problem, &t->work->units[tile]);
   const int from = t->plan->owner[tile];
-  const double way = t->network != NULL ? tsl_network_message(t->network, from, rank, bytes) : 0;
-  return t->end[tile] + way;
-}
-
-/* An edge that the rank has not had yet, out of one device and into another. */
-static double hand_over(timetable *t, int64_t tile, int rank) {
+  const bool far = t->network != NULL && tsl_network_crosses(t->network, from, rank);
+  const double way = far ? tsl_network_message(t->network, from, rank, bytes) : 0;
   const uint64_t bit = UINT64_C(1) << rank % 64;
-  const int64_t bytes = t->problem->family->edge_bytes(t->problem, &t->units[tile]);
+  t->ranks[rank].idle = fmax(t->ranks[rank].idle, t->end[tile] + way);
   if (t->taken[tile] & bit) return 0;
   t->taken[tile] |= bit;
-  if (t->network != NULL && tsl_network_crosses(t->network, t->plan->owner[tile], rank))
-    t->plan->network_bytes += (double)bytes;
-  return 2 * (double)bytes / TSL_EDGE_RATE;
+  if (far) t->plan->network_bytes += bytes;
+  return 2 * bytes / TSL_EDGE_RATE;
 }
 
 /* When the rank has the edges of other ranks' tiles that a tile needs. */
 static tsl_err take_edges(timetable *t, int64_t u) {
   tsl_err err = TSL_OK;
-  const tsl_family *family = t->problem->family;
-  const int32_t *owner = t->plan->owner;
-  double *idle = &t->idle[owner[u]], seconds = 0;
+  const tsl_unit *units = t->work->units;
+  const int rank = t->plan->owner[u];
+  double seconds = 0;
   int64_t n;
-  while ((n = family->predecessors(t->problem, t->units, t->plan->n_units, u, t->list, t->room)) >
-         t->room) {
+  while ((n = t->problem->family->predecessors(t->problem, units, t->plan->n_units, u, t->list,
+                                               t->room)) > t->room) {
     tsl_free(t->list);
     t->list = NULL, t->room = 2 * n;
     TSL_TRY(tsl_alloc(t->room, sizeof *t->list, "predecessors", (void **)&t->list));
   }
-  for (int64_t k = 0; k < n; k++) {
-    const int64_t tile = t->list[k];
-    if (owner[tile] == owner[u]) continue;
-    const double there = arrival(t, tile, owner[u]);
-    if (there > *idle) *idle = there;
-    seconds += hand_over(t, tile, owner[u]);
-  }
-  *idle += seconds;
+  for (int64_t k = 0; k < n; k++)
+    if (t->plan->owner[t->list[k]] != rank) seconds += take_edge(t, t->list[k], rank);
+  t->ranks[rank].idle += seconds;
 done:
   return err;
 }
 
 /* When the tiles that the rank has had of a stage have ended. */
-static double end_of(const timetable *t, int rank) {
-  const double delay = t->delay != NULL ? t->delay[rank] : 0;
-  return delay > 0 ? fmax(t->idle[rank] + delay, t->last[rank] + t->cells[rank]) : t->idle[rank];
+static double end_of(const runner *r) {
+  return r->delay > 0 ? fmax(r->idle + r->delay, r->last + r->cells) : r->idle;
 }
 
 /* The rank has had all its tiles of a stage; where two overlap, it may have begun the next. */
-static void end_stage(timetable *t, int rank) {
-  const double before = t->last[rank];
-  if (t->cells[rank] <= 0) return;
-  t->last[rank] = end_of(t, rank);
-  t->idle[rank] = t->delay != NULL && t->delay[rank] > 0 ? before : t->last[rank];
-  t->cells[rank] = 0;
+static void end_stage(runner *r) {
+  const double before = r->last;
+  if (r->cells <= 0) return;
+  r->last = end_of(r);
+  r->idle = r->delay > 0 ? before : r->last;
+  r->cells = 0;
 }
 
 /* Tiles [first, end) of a stage; lanes of several tiles are done together. */
-static tsl_err do_stage(timetable *t, int64_t first, int64_t end, tsl_seconds_fn seconds,
-                        const void *model) {
+static tsl_err do_stage(timetable *t, int64_t first, int64_t end) {
   tsl_err err = TSL_OK;
   const int32_t *owner = t->plan->owner;
   const int64_t n = t->plan->n_units;
   for (int64_t u = first; u < end; u++) {
-    const double cells = seconds(model, owner[u], &t->units[u]);
+    const double cells = tsl_workload_seconds(t->work, owner[u], u);
+    runner *rank = &t->ranks[owner[u]];
     TSL_TRY(take_edges(t, u));
-    t->idle[owner[u]] += cells;
-    t->cells[owner[u]] += cells;
-    t->end[u] = end_of(t, owner[u]);
+    rank->idle += cells;
+    rank->cells += cells;
+    t->end[u] = end_of(rank);
   }
-  for (int r = 0; r < t->plan->n_ranks; r++) end_stage(t, r);
-  for (int64_t u = first; u < end && t->units[n - 1].lane != n - 1; u++)
-    t->end[u] = t->last[owner[u]];
+  for (int r = 0; r < t->plan->n_ranks; r++) end_stage(&t->ranks[r]);
+  for (int64_t u = first; u < end && t->work->units[n - 1].lane != n - 1; u++)
+    t->end[u] = t->ranks[owner[u]].last;
 done:
   return err;
 }
 
-tsl_err tsl_plan_wave_time(const tsl_problem *problem, const tsl_unit *units,
-                           tsl_seconds_fn seconds, const void *model, const double *delay,
-                           const tsl_network *network, tsl_plan *plan) {
+tsl_err tsl_plan_wave_time(const tsl_problem *problem, const tsl_workload *work,
+                           const double *delay, const tsl_network *network, tsl_plan *plan) {
   tsl_err err = TSL_OK;
   const int64_t n = plan->n_units;
   const int n_ranks = plan->n_ranks;
-  timetable t = {
-      .problem = problem, .units = units, .plan = plan, .delay = delay, .network = network};
+  timetable t = {.problem = problem, .work = work, .plan = plan, .network = network};
   if (n_ranks == 1 && (delay == NULL || delay[0] <= 0)) return TSL_OK;
   TSL_TRY(tsl_alloc(n, sizeof *t.end, "plan", (void **)&t.end));
   TSL_TRY(tsl_alloc(n, sizeof *t.taken, "plan", (void **)&t.taken));
-  TSL_TRY(tsl_alloc(n_ranks, sizeof *t.idle, "plan", (void **)&t.idle));
-  TSL_TRY(tsl_alloc(n_ranks, sizeof *t.last, "plan", (void **)&t.last));
-  TSL_TRY(tsl_alloc(n_ranks, sizeof *t.cells, "plan", (void **)&t.cells));
+  TSL_TRY(tsl_alloc(n_ranks, sizeof *t.ranks, "plan", (void **)&t.ranks));
+  for (int r = 0; r < n_ranks && delay != NULL; r++) t.ranks[r].delay = delay[r];
   for (int64_t first = 0, end; first < n; first = end) {
-    for (end = first; end < n && units[end].stage == units[first].stage;) end++;
-    TSL_TRY(do_stage(&t, first, end, seconds, model));
+    for (end = first; end < n && work->units[end].stage == work->units[first].stage;) end++;
+    TSL_TRY(do_stage(&t, first, end));
   }
   plan->total_seconds = 0;
   for (int r = 0; r < n_ranks; r++)
-    if (t.last[r] > plan->total_seconds) plan->total_seconds = t.last[r];
+    plan->total_seconds = fmax(plan->total_seconds, t.ranks[r].last);
 done:
-  tsl_free(t.end);
-  tsl_free(t.taken);
-  tsl_free(t.idle);
-  tsl_free(t.last);
-  tsl_free(t.cells);
-  tsl_free(t.list);
+  TSL_FREE_ALL(t.end, t.taken, t.ranks, t.list);
   return err;
 }
 
-void tsl_plan_wave_traceback(const tsl_problem *problem, const tsl_unit *units,
-                             tsl_seconds_fn seconds, const void *model, tsl_plan *plan) {
+void tsl_plan_wave_traceback(const tsl_problem *problem, const tsl_workload *work, tsl_plan *plan) {
   const tsl_family *family = problem->family;
   plan->traceback_seconds = 0;
   for (int64_t u = 0; u < plan->n_units && family->traceback_part != NULL; u++) {
-    const double part = family->traceback_part(problem, &units[u]);
-    if (part > 0) plan->traceback_seconds += part * seconds(model, plan->owner[u], &units[u]);
+    const double part = family->traceback_part(problem, &work->units[u]);
+    if (part > 0) plan->traceback_seconds += part * tsl_workload_seconds(work, plan->owner[u], u);
   }
 }

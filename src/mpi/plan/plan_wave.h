@@ -21,11 +21,10 @@
  * stage are dealt one by one, each to the rank that would end earliest (block-cyclic for equal
  * ranks). roundrobin deals lanes in turn. Other kinds are TSL_ERR_INPUT.
  *
- * @param[in]  units  shape [n_units], ids in order, stages ascending
- * @param[out] plan   owned by the caller, free with tsl_plan_clear
+ * @param[in]  work  ids in order, stages ascending
+ * @param[out] plan  owned by the caller, free with tsl_plan_clear
  */
-tsl_err tsl_plan_wave(const tsl_plan_rule *rule, const tsl_unit *units, int64_t n_units,
-                      int n_ranks, tsl_seconds_fn seconds, const void *model, tsl_plan *plan);
+tsl_err tsl_plan_wave(const tsl_plan_rule *rule, const tsl_workload *work, tsl_plan *plan);
 
 /**
  * The end of the last rank, which waits for edges: sets plan->total_seconds. A rank's tiles of a
@@ -38,9 +37,8 @@ tsl_err tsl_plan_wave(const tsl_plan_rule *rule, const tsl_unit *units, int64_t 
  * @param[in]     network  edges between nodes travel so; NULL: in no time, as within a node
  * @param[in,out] plan     of tsl_plan_wave
  */
-tsl_err tsl_plan_wave_time(const tsl_problem *problem, const tsl_unit *units,
-                           tsl_seconds_fn seconds, const void *model, const double *delay,
-                           const tsl_network *network, tsl_plan *plan);
+tsl_err tsl_plan_wave_time(const tsl_problem *problem, const tsl_workload *work,
+                           const double *delay, const tsl_network *network, tsl_plan *plan);
 
 /**
  * What the traceback does of the units' work again, by their owners one after another: sets
@@ -48,5 +46,4 @@ tsl_err tsl_plan_wave_time(const tsl_problem *problem, const tsl_unit *units,
  * @param[in]     problem  its family says how often (traceback_part)
  * @param[in,out] plan     of tsl_plan_wave
  */
-void tsl_plan_wave_traceback(const tsl_problem *problem, const tsl_unit *units,
-                             tsl_seconds_fn seconds, const void *model, tsl_plan *plan);
+void tsl_plan_wave_traceback(const tsl_problem *problem, const tsl_workload *work, tsl_plan *plan);

@@ -11,6 +11,8 @@
  *
  * A move must make the larger of the two sums smaller, so the search ends.
  *
+ * Units of a rank that takes no part go first, each to the rank that would have it done first.
+ *
  * With a limit on the next phase, what first runs take more has to fit into the time below it: a
  * slow rank fills up over several phases. A limit of what the last phase took costs nothing.
  */
@@ -30,9 +32,10 @@ typedef double (*tsl_migration_fn)(const void *model, int64_t unit, int from, in
 typedef struct tsl_rebalance_ask {
   int64_t n;
   int n_ranks;
-  const double *seconds;   /**< [n] on the present owner; 0: no work */
+  const double *seconds;   /**< [n] where they were measured; 0: no work */
+  const int32_t *measured; /**< [n] that rank; NULL: the present owner */
   const bool *movable;     /**< [n] the others only count; NULL: all */
-  const bool *takes_part;  /**< [n_ranks] ranks that may have units; NULL: all */
+  const bool *takes_part;  /**< [n_ranks] ranks that may have movable units; NULL: all */
   tsl_ratio_fn correction; /**< called with model */
   tsl_migration_fn migration;
   const void *model;
@@ -43,10 +46,10 @@ typedef struct tsl_rebalance_ask {
 /** What the moves bring. Imbalance: largest sum over mean sum - 1. */
 typedef struct tsl_rebalance_gain {
   int64_t moved;           /**< units with another owner than before */
-  double before, after;    /**< s, largest sum */
+  double before, after;    /**< s, largest sum; before: where units were measured */
   double imbalance_before; /**< 0: none */
   double imbalance_after;
-  double cost; /**< s that the next phase is longer, once */
+  double cost; /**< s that the next phase is longer, once, by the movable units */
 } tsl_rebalance_gain;
 
 /**

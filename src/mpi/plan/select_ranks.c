@@ -22,9 +22,10 @@ static int phases_of(const tsl_select_ask *ask) {
 }
 
 /* All runs of a unit on a rank. */
-static double runs_seconds(const tsl_select_ask *ask, int rank, const tsl_unit *unit) {
-  const double setup = ask->setup != NULL ? ask->setup(ask->model, rank, unit) : 0;
-  return phases_of(ask) * ask->seconds(ask->model, rank, unit) + setup;
+static double runs_seconds(const tsl_select_ask *ask, int rank, int64_t unit) {
+  const tsl_workload *w = &ask->work;
+  const double setup = ask->setup != NULL ? ask->setup(w->model, rank, &w->units[unit]) : 0;
+  return phases_of(ask) * tsl_workload_seconds(w, rank, unit) + setup;
 }
 
 static double price_of(const tsl_select_ask *ask, const participants *p) {
@@ -37,7 +38,7 @@ static participants with_rank(const tsl_select_ask *ask, const participants *p,
                               const tsl_use *rank) {
   participants more = *p;
   const double rate = 1 / rank->alone, share = rate / (p->rate + rate);
-  const double whole = rank->alone / (double)(ask->n_units * phases_of(ask));
+  const double whole = rank->alone / (double)(ask->work.n_units * phases_of(ask));
   const double unit = whole > TSL_USEFUL_START ? whole / ask->cut_last : whole;
   more.rate += rate;
   more.unit = fmax(p->unit, unit);
@@ -46,11 +47,15 @@ static participants with_rank(const tsl_select_ask *ask, const participants *p,
   return more;
 }
 
-static void select_ranks_judge(const tsl_select_ask *ask, const participants *p, tsl_use *rank) {
-  const participants more = with_rank(ask, p, rank);
-  rank->without = run_seconds(p);
-  rank->gain = run_seconds(p) - run_seconds(&more);
-  rank->price = price_of(ask, &more) - price_of(ask, p);
+/* A rank against the others of those that are best; peers have no price. */
+static void judge(const tsl_select_ask *ask, const participants *best, bool peer, tsl_use *rank) {
+  participants p = *best;
+  if (rank->takes_part) p.rate -= 1 / rank->alone, p.slow -= !peer;
+  if (!(p.rate > 0)) return; /* there are none */
+  const participants more = with_rank(ask, &p, rank);
+  rank->without = run_seconds(&p);
+  rank->gain = run_seconds(&p) - run_seconds(&more);
+  rank->price = peer ? 0 : price_of(ask, &more) - price_of(ask, &p);
 }
 
 static int by_speed(const void *a, const void *b) {
@@ -64,56 +69,34 @@ static int by_rank(const void *a, const void *b) {
   return x->rank < y->rank ? -1 : x->rank > y->rank;
 }
 
-/* The fast ranks of a list ordered by speed. */
-static int take_peers(tsl_use *use, int n, participants *p) {
-  int peers = 0;
-  for (; peers < n && use[peers].alone <= TSL_USEFUL_PEERS * use[0].alone; peers++) {
-    use[peers].takes_part = 1;
-    p->rate += 1 / use[peers].alone;
-  }
-  return peers;
-}
-
-static void tell_peers(tsl_use *use, int peers, const participants *all) {
-  for (int k = 0; k < peers; k++) {
-    const double rest = all->rate - 1 / use[k].alone;
-    use[k].without = peers > 1 || all->slow > 0 ? 1 / rest : 0;
-    use[k].gain = peers > 1 || all->slow > 0 ? 1 / rest - 1 / all->rate : 0;
-  }
-}
-
 /* Of a list ordered by speed. */
 static void select_ranks_choose(const tsl_select_ask *ask, tsl_use *use) {
+  const int n = ask->work.n_ranks;
   participants p = {.rate = 0}, best;
-  const int peers = take_peers(use, ask->n_ranks, &p);
+  int peers = 0;
+  for (; peers < n && use[peers].alone <= TSL_USEFUL_PEERS * use[0].alone; peers++)
+    p.rate += 1 / use[peers].alone;
   best = p;
-  for (int k = peers; k < ask->n_ranks; k++) {
+  for (int k = peers; k < n; k++) {
     p = with_rank(ask, &p, &use[k]);
     if (run_seconds(&p) + price_of(ask, &p) < run_seconds(&best) + price_of(ask, &best)) best = p;
   }
-  p = best;
-  for (int k = peers; k < ask->n_ranks; k++) use[k].takes_part = k - peers < best.slow;
-  for (int k = ask->n_ranks; k-- > peers;) {
-    p = best;
-    if (use[k].takes_part) p.rate -= 1 / use[k].alone, p.slow--;
-    select_ranks_judge(ask, &p, &use[k]);
-  }
-  tell_peers(use, peers, &best);
+  for (int k = 0; k < n; k++) use[k].takes_part = k < peers + best.slow;
+  for (int k = 0; k < n; k++) judge(ask, &best, k < peers, &use[k]);
 }
 
 void tsl_select_ranks(const tsl_select_ask *ask, tsl_use *use) {
-  bool known = ask->n_units > 0;
-  for (int r = 0; r < ask->n_ranks; r++) {
+  bool known = ask->work.n_units > 0;
+  for (int r = 0; r < ask->work.n_ranks; r++) {
     use[r] = (tsl_use){.rank = r, .takes_part = 1};
     if (ask->like != NULL && ask->like[r] < r)
       use[r].alone = use[ask->like[r]].alone;
     else
-      for (int64_t u = 0; u < ask->n_units; u++)
-        use[r].alone += runs_seconds(ask, r, &ask->units[u]);
+      for (int64_t u = 0; u < ask->work.n_units; u++) use[r].alone += runs_seconds(ask, r, u);
     known = known && use[r].alone > 0;
   }
   if (!known) return; /* nothing to do, or nothing known of a rank: all take part */
-  qsort(use, (size_t)ask->n_ranks, sizeof *use, by_speed);
+  qsort(use, (size_t)ask->work.n_ranks, sizeof *use, by_speed);
   select_ranks_choose(ask, use);
-  qsort(use, (size_t)ask->n_ranks, sizeof *use, by_rank);
+  qsort(use, (size_t)ask->work.n_ranks, sizeof *use, by_rank);
 }

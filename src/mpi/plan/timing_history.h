@@ -23,8 +23,12 @@
  *
  * A rank without units of a kind is measured no more. What was believed of it goes half way
  * (geometric) back to the cost model in the 1st, 2nd, 4th, 8th ... phase that passes so: it is
- * tried again when that promises to pay, and if it is slow indeed, ever more rarely. That one of
- * much slower ranks should have none at all is decided elsewhere (exclude_slow_ranks.h).
+ * tried again when that promises to pay, and if it is slow indeed, ever more rarely.
+ *
+ * The plan has judged ranks by predictions (select_ranks.h); tsl_exclude_slow_ranks judges by
+ * measured times. A rank that is more than TSL_USEFUL_PEERS times slower than the fastest costs
+ * TSL_USEFUL_START each time that all units run, and the time of its least unit: nothing finer can
+ * make its load even with the others'. It is left out of the phases to come if it saves less.
  */
 #pragma once
 
@@ -39,40 +43,62 @@ typedef struct tsl_history_sum {
   double predicted;
 } tsl_history_sum;
 
+/** A unit in a set. */
+typedef struct tsl_history_unit {
+  double last;  /**< s as measured on the present owner in the set's last phase; 0: none */
+  double bias;  /**< a factor: measured over predicted seconds beyond that of the rank where it was
+                     found; 0: not known */
+  bool guessed; /**< that was a first run, of which seconds is a guess */
+} tsl_history_unit;
+
+/** A rank with a kind in a set. */
+typedef struct tsl_history_rank {
+  double bias;  /**< measured over predicted seconds (times those of the units); 0: not known */
+  int32_t idle; /**< phases of the set in which the rank had no unit of the kind */
+} tsl_history_rank;
+
 typedef struct tsl_timing_history {
+  const tsl_unit *units; /**< [n_units] not owned, as the next two */
+  const tsl_cost *cost;
+  const tsl_kind_sets *sets;
   int64_t n_units;
   int n_ranks, n_sets;
-  double *seconds;   /**< [n_sets][n_units] on the present owner; 0: never ran in the set */
-  double *last;      /**< [n_sets][n_units] s as measured there in the set's last phase; 0: none */
-  bool *guessed;     /**< [n_sets][n_units] that was a first run, of which seconds is a guess */
-  double *unit_bias; /**< [n_sets][n_units] a factor: measured over predicted seconds beyond off of
-                      the rank where it was found; 0: not known */
-  bool *settled;     /**< [n_units] has run on its present owner */
-  double *rank_bias; /**< [n_sets][n_ranks][TSL_MAX_KINDS] measured over predicted seconds (times
-                    own); 0: not known */
-  int32_t *idle;     /**< likewise: phases of the set in which the rank had no unit of the kind */
-  tsl_history_sum *sums;           /**< [n_ranks][TSL_MAX_KINDS] room */
+  double *seconds;        /**< [n_sets][n_units] on the present owner; 0: never ran in the set */
+  tsl_history_unit *unit; /**< likewise */
+  bool *settled;          /**< [n_units] has run on its present owner */
+  tsl_history_rank *rank; /**< [n_sets][n_ranks][TSL_MAX_KINDS] */
+  tsl_history_sum *sums;  /**< [n_ranks][TSL_MAX_KINDS] room */
   double first_sum[TSL_MAX_KINDS]; /**< s of first runs, of units that ran again */
   double later_sum[TSL_MAX_KINDS]; /**< s of their second runs */
   double setup_sum[TSL_MAX_KINDS]; /**< s that the cost model has their first runs take more */
 } tsl_timing_history;
 
+/** Nobody knows how many phases follow; what is done once must pay within so many. */
+enum { TSL_PHASES_LEFT = 4 };
+
+/** Phases of an imbalance above this are looked at for ranks to leave out: balanced ranks stay as
+ *  they are. */
+#define TSL_REST_ABOVE 0.05
+
+/** The rank that was left out; seconds of one phase of each set together. */
+typedef struct tsl_exclusion {
+  int32_t rank; /**< -1: nobody */
+  double saves; /**< that it took off the phases */
+  double least; /**< its least units took */
+  double cost;  /**< once, of what the others make anew */
+} tsl_exclusion;
+
 /** @param[out] learned  free with tsl_history_clear */
-tsl_err tsl_history_open(int64_t n_units, int n_ranks, const tsl_kind_sets *sets,
-                         tsl_timing_history *learned);
+tsl_err tsl_history_open(const tsl_unit *units, int64_t n_units, const tsl_cost *cost,
+                         const tsl_kind_sets *sets, tsl_timing_history *learned);
 void tsl_history_clear(tsl_timing_history *learned);
 
 /**
  * Take in a phase.
  * @param[in] rows  [n_rows] its units as computed: unit, owner, measured
- * @param[in] cost  predicts
  */
 void tsl_history_phase(tsl_timing_history *learned, int set, const tsl_out_unit *rows,
-                       int64_t n_rows, const tsl_cost *cost);
-
-/** s of a run of the unit on a rank by the cost model, and by what it misses in the unit. */
-double tsl_history_predicted(const tsl_timing_history *learned, const tsl_cost *cost, int set,
-                             int rank, const tsl_unit *unit);
+                       int64_t n_rows);
 
 /** Has the unit run on its present owner? */
 static inline bool tsl_history_knows(const tsl_timing_history *learned, int64_t unit) {
@@ -80,11 +106,22 @@ static inline bool tsl_history_knows(const tsl_timing_history *learned, int64_t 
 }
 
 /** s that the first run of a unit on a rank takes more than a later one, which takes later s. */
-double tsl_history_setup(const tsl_timing_history *learned, const tsl_cost *cost, int rank,
-                         const tsl_unit *unit, double later);
+double tsl_history_setup(const tsl_timing_history *learned, int rank, const tsl_unit *unit,
+                         double later);
 
 /** First over later seconds of a kind, 1 or more; 0: not known. */
 double tsl_history_first(const tsl_timing_history *learned, int kind);
+
+/** Measured over predicted seconds of a rank in a set with a kind; 0: not known. */
+double tsl_history_off(const tsl_timing_history *learned, int set, int rank, int kind);
+
+/** s of a unit on rank to over those on rank from: the cost model's, corrected by what both have
+ *  shown with the kind in the set. */
+double tsl_history_ratio(const tsl_timing_history *learned, int set, const tsl_unit *unit, int from,
+                         int to);
+
+/** The unit has moved: its times go over to the new owner, in all sets. */
+void tsl_history_carry(tsl_timing_history *learned, const tsl_unit *unit, int from, int to);
 
 /**
  * Move the units whose home the set is, when that pays within some phases, else fewer units with a
@@ -93,6 +130,13 @@ double tsl_history_first(const tsl_timing_history *learned, int kind);
  * nothing moves after the first phase, which shows little of the later ones.
  * @param[in,out] owner  shape [n_units]; as it was when gain says no moves
  */
-tsl_err tsl_history_rebalance(tsl_timing_history *learned, const tsl_cost *cost,
-                              const tsl_unit *units, const tsl_kind_sets *sets, int set,
-                              double threshold, int32_t *owner, tsl_rebalance_gain *gain);
+tsl_err tsl_history_rebalance(tsl_timing_history *learned, int set, double threshold,
+                              int32_t *owner, tsl_rebalance_gain *gain);
+
+/**
+ * Give the units of the slowest rank to the others, when that pays within some phases; then times
+ * go over to the new owners. Nobody is left out before all units have run and first runs can be
+ * told from later ones.
+ * @param[in,out] owner  shape [n_units]
+ */
+tsl_err tsl_exclude_slow_ranks(tsl_timing_history *learned, int32_t *owner, tsl_exclusion *rest);

@@ -56,6 +56,7 @@ done:
 static tsl_err choose_units(const tsl_session *s, int index, tsl_unit **units, tsl_plan *plan,
                             tsl_phase *phase) {
   tsl_err err = TSL_OK;
+  const tsl_workload work = tsl_session_work(s, tsl_cost_seconds);
   const uint32_t mask = tsl_kinds_active(&s->problem, index);
   const uint32_t all = (UINT32_C(1) << s->family->n_kinds) - 1;
   if (s->family->shape == TSL_WAVE || mask == all) return TSL_OK;
@@ -64,7 +65,7 @@ static tsl_err choose_units(const tsl_session *s, int index, tsl_unit **units, t
   if (s->plan.dynamic > 0)
     TSL_FAIL(TSL_ERR_INTERNAL, "family '%s' takes from other ranks and has kinds that rest",
              s->family->name);
-  TSL_TRY(tsl_plan_view(&s->plan, s->units.list, mask, tsl_cost_seconds, &s->cost, units, plan));
+  TSL_TRY(tsl_plan_view(&s->plan, &work, mask, units, plan));
   phase->units = *units;
   phase->plan = plan;
 done:

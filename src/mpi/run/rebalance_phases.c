@@ -4,7 +4,6 @@
 
 #include "bcast.h"
 #include "collective_error.h"
-#include "exclude_slow_ranks.h"
 
 #include <math.h>
 #include <string.h>
@@ -22,7 +21,6 @@ static void keep_owners(const tsl_session *s, const tsl_record *record, int32_t 
  * one; 0: not a set that is planned for. */
 static double expected(const tsl_session *s, int set, const int32_t *owner, double *load) {
   const tsl_timing_history *l = &s->learned;
-  double most = 0;
   memset(load, 0, (size_t)s->size * sizeof *load);
   for (int64_t u = 0; u < s->units.n && set >= 0; u++) {
     const tsl_unit *unit = &s->units.list[u];
@@ -30,11 +28,9 @@ static double expected(const tsl_session *s, int set, const int32_t *owner, doub
     if (!tsl_kind_in(s->sets.mask[set], unit->kind)) continue;
     if (seconds <= 0) seconds = tsl_cost_seconds(&s->cost, owner[u], unit);
     load[owner[u]] += seconds;
-    if (!tsl_history_knows(l, u))
-      load[owner[u]] += tsl_history_setup(l, &s->cost, owner[u], unit, seconds);
+    if (!tsl_history_knows(l, u)) load[owner[u]] += tsl_history_setup(l, owner[u], unit, seconds);
   }
-  for (int r = 0; r < s->size; r++) most = fmax(most, load[r]);
-  return most;
+  return tsl_plan_longest(load, s->size);
 }
 
 /* By the cost model; 1 where it knows of no difference. */
@@ -57,7 +53,7 @@ static tsl_err learn(tsl_session *s, int phase, int set, const tsl_record *recor
     if (phase == 0) rows[n].measured *= later_over_first(s, &rows[n]);
     n++;
   }
-  tsl_history_phase(&s->learned, set, rows, n, &s->cost);
+  tsl_history_phase(&s->learned, set, rows, n);
 done:
   tsl_free(rows);
   return err;
@@ -74,14 +70,13 @@ static tsl_err learn_and_move(tsl_session *s, int phase, int32_t *owner, tsl_rec
   tsl_phase_line *line = &record->phases[record->n_phases - 1];
   TSL_TRY(tsl_alloc(s->size, sizeof *load, "loads", (void **)&load));
   if (s->learned.seconds == NULL)
-    TSL_TRY(tsl_history_open(s->units.n, s->size, &s->sets, &s->learned));
+    TSL_TRY(tsl_history_open(s->units.list, s->units.n, &s->cost, &s->sets, &s->learned));
   if (set >= 0) {
     TSL_TRY(learn(s, phase, set, record));
     if (move)
-      TSL_TRY(tsl_history_rebalance(&s->learned, &s->cost, s->units.list, &s->sets, set,
-                                    s->run.rebalance_threshold, owner, &gain));
+      TSL_TRY(tsl_history_rebalance(&s->learned, set, s->run.rebalance_threshold, owner, &gain));
     if (move && gain.imbalance_after > TSL_REST_ABOVE)
-      TSL_TRY(tsl_exclude_slow_ranks(&s->learned, &s->cost, s->units.list, &s->sets, owner, &rest));
+      TSL_TRY(tsl_exclude_slow_ranks(&s->learned, owner, &rest));
   }
   if (rest.rank >= 0) s->cost.left_out[rest.rank] = true;
   line->left_out = rest.rank, line->saved = rest.saves, line->least = rest.least;
@@ -98,12 +93,11 @@ done:
 
 /* Units that keep something stay with their owners now; others may take the rest. */
 static void set_owners(tsl_session *s, const int32_t *owner) {
+  const tsl_workload work = tsl_session_work(s, tsl_cost_seconds);
   tsl_plan *plan = &s->plan;
   if (s->units.n > 0) memcpy(plan->owner, owner, (size_t)s->units.n * sizeof *owner);
-  plan->kept = true, plan->total_seconds = 0;
-  tsl_plan_loads(plan, s->units.list, UINT32_MAX, tsl_cost_seconds, &s->cost, plan->seconds);
-  for (int r = 0; r < s->size; r++)
-    plan->total_seconds = fmax(plan->total_seconds, plan->seconds[r]);
+  plan->kept = true;
+  plan->total_seconds = tsl_plan_loads(plan, &work, UINT32_MAX, plan->seconds);
 }
 
 static tsl_err next_owners(tsl_session *s, int phase, int32_t *owner, tsl_record *record) {

@@ -161,20 +161,18 @@ done:
 }
 
 static tsl_err store_calibration(const tsl_session *s, tsl_out *out) {
-  enum { TERMS = TSL_N_COEFFICIENTS + 1 };
-  static const char *const terms[TERMS] = {"constant", "flops", "bytes", "count", "setup"};
+  static const char *const terms[TSL_N_TERMS] = {"constant", "flops", "bytes", "count", "setup"};
   tsl_err err = TSL_OK;
   const int n_kinds = s->family->n_kinds;
-  const int64_t n = (int64_t)s->size * n_kinds * TERMS;
+  const int64_t n = (int64_t)s->size * n_kinds * TSL_N_TERMS;
   tsl_out_coefficient *rows = NULL, *row = NULL;
   TSL_TRY(tsl_alloc(n, sizeof *rows, "calibration table", (void **)&rows));
   row = rows;
   for (int r = 0; r < s->size; r++)
     for (int kind = 0; kind < n_kinds; kind++)
-      for (int t = 0; t < TERMS; t++, row++) {
-        const tsl_speed *speed = &s->cost.speeds[r];
+      for (int t = 0; t < TSL_N_TERMS; t++, row++) {
         row->rank = r, row->kind = kind;
-        row->seconds = t < TSL_N_COEFFICIENTS ? speed->c[kind][t] : speed->setup[kind];
+        row->seconds = s->cost.speeds[r].c[kind][t];
         (void)snprintf(row->device, sizeof row->device, "%s", s->placements[r].device.name);
         (void)snprintf(row->term, sizeof row->term, "%s", terms[t]);
       }

@@ -3,9 +3,9 @@
 
 #include "checkpoint_manager.h"
 #include "device_probe.h"
-#include "exclude_slow_ranks.h"
 #include "plan.h"
 #include "text.h"
+#include "timing_history.h"
 #include "version.h"
 
 #include <math.h>
@@ -57,6 +57,7 @@ static void left_out_lines(const tsl_session *s, FILE *file) {
 
 /* How even the ranks' loads are in the phases of each set of kinds. */
 static void set_lines(const tsl_session *s, FILE *file) {
+  const tsl_workload work = tsl_session_work(s, tsl_cost_seconds);
   double *load = NULL;
   bool *parts = NULL;
   if (s->family->active == NULL && s->first <= 0) return;
@@ -64,9 +65,7 @@ static void set_lines(const tsl_session *s, FILE *file) {
   if (tsl_alloc(s->size, sizeof *parts, "loads", (void **)&parts) != TSL_OK) goto done;
   for (int r = 0; r < s->size; r++) parts[r] = tsl_cost_takes_part(&s->cost, r);
   for (int k = 0; k < s->sets.n; k++) {
-    double most = 0;
-    tsl_plan_loads(&s->plan, s->units.list, s->sets.mask[k], tsl_cost_seconds, &s->cost, load);
-    for (int r = 0; r < s->size; r++) most = fmax(most, load[r]);
+    const double most = tsl_plan_loads(&s->plan, &work, s->sets.mask[k], load);
     fputs("phases of units of kind", file);
     for (int kind = 0; kind < s->family->n_kinds; kind++)
       if (tsl_kind_in(s->sets.mask[k], kind)) fprintf(file, " %d", kind);

@@ -8,22 +8,16 @@
 #include <math.h>
 #include <string.h>
 
-static tsl_err allocate_plan(tsl_plan *p) {
-  tsl_err err = TSL_OK;
-  TSL_TRY(tsl_alloc(p->n_units, sizeof *p->owner, "plan", (void **)&p->owner));
-  TSL_TRY(tsl_alloc(p->n_ranks, sizeof *p->seconds, "plan", (void **)&p->seconds));
-done:
-  return err;
-}
-
 static tsl_err share_plan(tsl_session *s) {
   tsl_err err = TSL_OK;
+  const tsl_workload work = tsl_session_work(s, NULL);
+  const tsl_plan_rule rule = {.kind = (tsl_plan_kind)s->run.plan};
   tsl_plan *p = &s->plan;
+  TSL_COLLECTIVE_TRY(s->comm, s->rank != 0 ? tsl_plan_open(&rule, &work, p) : TSL_OK);
   int32_t *owner = p->owner;
   double *seconds = p->seconds;
   TSL_TRY(tsl_bcast_bytes(s->comm, p, (int64_t)sizeof *p));
   p->owner = owner, p->seconds = seconds;
-  TSL_COLLECTIVE_TRY(s->comm, s->rank != 0 ? allocate_plan(p) : TSL_OK);
   TSL_TRY(tsl_bcast_bytes(s->comm, p->owner, p->n_units * (int64_t)sizeof *p->owner));
   TSL_TRY(tsl_bcast_bytes(s->comm, p->seconds, p->n_ranks * (int64_t)sizeof *p->seconds));
 done:
@@ -69,36 +63,37 @@ static tsl_err tell_phases(tsl_session *s) {
   tsl_err err = TSL_OK;
   const int phase = s->checkpoints != NULL ? s->checkpoints->phase : 0;
   const uint32_t begin = tsl_kinds_active(&s->problem, phase);
-  const tsl_seconds_fn seconds = phase == 0 ? tsl_cost_begin : tsl_cost_first;
+  const tsl_workload work = tsl_session_work(s, tsl_cost_seconds);
+  const tsl_workload first = tsl_session_work(s, phase == 0 ? tsl_cost_begin : tsl_cost_first);
   tsl_plan *plan = &s->plan;
   double *load = NULL, later = 0;
   s->first = 0;
   if (!has_setup(s) && !skips_in_phase0(s)) return TSL_OK;
   TSL_TRY(tsl_alloc(s->size, sizeof *load, "loads", (void **)&load));
-  for (int k = 0; k < s->sets.n; k++)
-    later += tsl_plan_time(plan, s->units.list, s->sets.mask[k], tsl_cost_seconds, &s->cost, load);
+  for (int k = 0; k < s->sets.n; k++) later += tsl_plan_loads(plan, &work, s->sets.mask[k], load);
   plan->total_seconds = later;
-  s->first = tsl_plan_time(plan, s->units.list, begin, seconds, &s->cost, load);
-  tsl_plan_loads(plan, s->units.list, UINT32_MAX, tsl_cost_seconds, &s->cost, plan->seconds);
+  s->first = tsl_plan_loads(plan, &first, begin, load);
+  (void)tsl_plan_loads(plan, &work, UINT32_MAX, plan->seconds);
 done:
   tsl_free(load);
   return err;
 }
 
 /* Where stages of a rank overlap: by how much later than its cells each of them ends. */
-static tsl_err plan_wave(tsl_session *s, const tsl_plan_rule *rule) {
+static tsl_err plan_wave(tsl_session *s, const tsl_plan_rule *rule, const tsl_workload *work) {
   tsl_err err = TSL_OK;
+  const tsl_workload again = tsl_session_work(s, tsl_cost_seconds);
   tsl_plan *plan = &s->plan;
   double *delay = NULL;
-  TSL_TRY(tsl_plan_wave(rule, s->units.list, s->units.n, s->size, cost_of, s, plan));
+  TSL_TRY(tsl_plan_wave(rule, work, plan));
   TSL_TRY(tsl_alloc(s->size, sizeof *delay, "plan", (void **)&delay));
   for (int r = 0; r < s->size; r++) {
     bool overlaps = false;
     const double fill = tsl_session_pipeline_fill(s, r, &overlaps);
     if (overlaps) delay[r] = fill * plan->seconds[r];
   }
-  TSL_TRY(tsl_plan_wave_time(&s->problem, s->units.list, cost_of, s, delay, s->network, plan));
-  tsl_plan_wave_traceback(&s->problem, s->units.list, tsl_cost_seconds, &s->cost, plan);
+  TSL_TRY(tsl_plan_wave_time(&s->problem, work, delay, s->network, plan));
+  tsl_plan_wave_traceback(&s->problem, &again, plan);
 done:
   tsl_free(delay);
   return err;
@@ -108,19 +103,19 @@ tsl_err tsl_session_make_plan(tsl_session *s) {
   tsl_err err = TSL_OK;
   bool *sides = NULL;
   int32_t *like = NULL;
+  const tsl_workload work = {s->units.list, s->units.n, s->size, cost_of, s};
   tsl_plan_rule rule = {
       .kind = (tsl_plan_kind)s->run.plan, .dynamic = s->run.dynamic, .share = s->run.gpu_share};
   tsl_plan_clear(&s->plan);
   TSL_TRY(tsl_alloc(s->size, sizeof *sides, "plan", (void **)&sides));
   tsl_session_sides(s, sides);
   TSL_TRY(tsl_alloc(s->size, sizeof *like, "plan", (void **)&like));
-  TSL_TRY(tsl_cost_like(&s->cost, like));
+  tsl_cost_like(&s->cost, like);
   rule.fast = sides, rule.like = like;
   if (s->family->shape == TSL_WAVE)
-    TSL_TRY(plan_wave(s, &rule));
+    TSL_TRY(plan_wave(s, &rule, &work));
   else
-    TSL_TRY(
-        tsl_plan_sets(&rule, &s->sets, s->units.list, s->units.n, s->size, cost_of, s, &s->plan));
+    TSL_TRY(tsl_plan_make(&rule, &s->sets, &work, &s->plan));
   TSL_TRY(tell_phases(s));
 done:
   TSL_FREE_ALL(sides, like);
@@ -165,14 +160,10 @@ static tsl_err judge_ranks(tsl_session *s) {
   const bool all = s->run.ranks == TSL_RANKS_ALL || s->run.plan == TSL_PLAN_ROUNDROBIN ||
                    s->run.plan == TSL_PLAN_SHARE;
   TSL_TRY(tsl_alloc(s->size, sizeof *like, "ranks", (void **)&like));
-  TSL_TRY(tsl_cost_like(&s->cost, like));
-  const tsl_select_ask ask = {.units = s->units.list,
-                              .n_units = s->units.n,
-                              .n_ranks = s->size,
-                              .seconds = tsl_cost_seconds,
+  tsl_cost_like(&s->cost, like);
+  const tsl_select_ask ask = {.work = tsl_session_work(s, tsl_cost_seconds),
                               .setup = tsl_cost_setup,
                               .phases = phases_ahead(s),
-                              .model = &s->cost,
                               .like = like,
                               .bytes = (double)tsl_session_output_bytes(s),
                               .stages = strip_stages(s),

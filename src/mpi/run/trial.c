@@ -51,7 +51,7 @@ done:
 /* s that all units of kind 0 take the device that decides, with everything in place. */
 static tsl_err time_way(tsl_session *s, int32_t way, double *seconds) {
   tsl_err err = TSL_OK;
-  tsl_speed speed = {.setup = {0}};
+  tsl_speed speed = {{{0}}};
   int64_t n = 0;
   *seconds = 0;
   TSL_TRY(create_way(s, way));
