@@ -39,16 +39,16 @@ static const char *key_of(const char *keys, int rank) {
   return keys + (size_t)rank * TSL_COST_KEY;
 }
 
-/* ---- ways, and rank 0 between phases */
+/* ---- ways, and phases besides their units */
 
-tsl_err tsl_calibration_between(const tsl_run_settings *settings, const tsl_cost *cost,
-                                double seconds) {
+tsl_err tsl_calibration_keep_phases(const tsl_run_settings *settings, const tsl_cost *cost,
+                                    int kind, double value) {
   tsl_err err = TSL_OK;
   char path[1024];
-  if (cost->keys == NULL || seconds <= 0) return TSL_OK;
+  if (cost->keys == NULL || value <= 0) return TSL_OK;
   TSL_TRY(tsl_calibration_path(settings, path, sizeof path));
-  if (fabs(tsl_calibration_one(path, cost->keys, TSL_BETWEEN) / seconds - 1) > TSL_NOISE)
-    TSL_TRY(tsl_calibration_keep(settings, cost->keys, TSL_BETWEEN, seconds));
+  if (fabs(tsl_calibration_one(path, cost->keys, kind) / value - 1) > TSL_STEADY)
+    TSL_TRY(tsl_calibration_keep(settings, cost->keys, kind, value));
 done:
   return err;
 }

@@ -9,11 +9,6 @@
 static const double USUAL = 1 + TSL_NOISE, FAR = 1 + 3 * TSL_NOISE;
 static const double FAR_OFF = 3, WORTH_A_LINE = 1; /* factor; s */
 
-/* Seconds of one kind on the ranks of one key. */
-typedef struct sums {
-  double predicted, measured;
-} sums;
-
 static const char *key_of(const tsl_cost *cost, int rank) {
   return cost->keys + (size_t)rank * TSL_COST_KEY;
 }
@@ -25,77 +20,105 @@ static int first_of(const tsl_cost *cost, int rank) {
   return first;
 }
 
-static void add_rows(const tsl_cost *cost, const tsl_out_unit *rows, int64_t n, int64_t phases,
-                     sums (*all)[TSL_MAX_KINDS]) {
-  for (int64_t k = 0; k < n; k++) {
-    const tsl_out_unit *row = &rows[k];
-    if (row->owner < 0) continue; /* computed before a restart */
-    sums *to = &all[first_of(cost, row->owner)][row->unit.kind];
-    to->predicted += phases == 1 ? tsl_cost_begin(cost, row->owner, &row->unit)
-                                 : tsl_cost_seconds(cost, row->owner, &row->unit);
-    to->measured += row->measured;
+static void add_rank(const tsl_kind_seconds *shown, tsl_kind_seconds *all) {
+  for (int k = 0; k < TSL_MAX_KINDS; k++) {
+    for (int t = 0; t < TSL_N_TERMS; t++) all[k].terms[t] += shown[k].terms[t];
+    all[k].measured += shown[k].measured;
+    if (shown[k].runs > all[k].runs) all[k].runs = shown[k].runs;
   }
 }
 
-static double factor_of(const sums *s) {
-  const bool known = s->predicted > 0 && s->measured > 0 && isfinite(s->measured / s->predicted) &&
-                     fmax(s->predicted, s->measured) >= TSL_PRECISE;
-  return known ? s->measured / s->predicted : 1;
+static double predict(const double c[TSL_N_TERMS], const tsl_kind_seconds *s) {
+  double sum = 0;
+  for (int t = 0; t < TSL_N_TERMS; t++) sum += c[t] * s->terms[t];
+  return sum;
+}
+
+/* Measured over predicted. */
+static double factor_of(double predicted, const tsl_kind_seconds *s) {
+  const bool known = predicted > 0 && s->measured > 0 && isfinite(s->measured / predicted) &&
+                     fmax(predicted, s->measured) * (double)s->runs >= TSL_PRECISE;
+  return known ? s->measured / predicted : 1;
 }
 
 static bool beyond(double factor, double limit) {
   return factor > limit || factor < 1 / limit;
 }
 
-/* What the coefficients are multiplied by: all of what is beyond noise, half of what is within. */
-static double correction_of(const sums *s) {
-  const double factor = factor_of(s);
+/* What the file's prediction is multiplied by: of one phase all of what is beyond noise, half of
+ * what is within. */
+static double correction_of(double factor, int64_t runs) {
+  if (runs > 1) return beyond(factor, 1 + TSL_STEADY) ? factor : 1;
   if (!beyond(factor, USUAL)) return 1;
   return beyond(factor, FAR) ? factor : sqrt(factor);
 }
 
-static void correct(FILE *file, const tsl_cost *cost, int rank, int kind, double factor) {
-  tsl_speed speed = cost->speeds[rank];
-  for (int c = 0; c < TSL_N_TERMS; c++) speed.c[kind][c] *= factor;
-  tsl_calibration_put(file, key_of(cost, rank), kind, speed.c[kind]);
+/* Of the ranks with a key the coefficients by which a kind was predicted best. */
+static const double *best_of(const tsl_cost *cost, int first, int kind, const tsl_kind_seconds *s) {
+  const double *best = cost->speeds[first].c[kind];
+  double least = INFINITY;
+  for (int r = first; r < cost->n_ranks; r++) {
+    const double *c = cost->speeds[r].c[kind];
+    const double off = fabs(log(factor_of(predict(c, s), s)));
+    if (first_of(cost, r) == first && predict(c, s) > 0 && off < least) best = c, least = off;
+  }
+  return best;
+}
+
+static void correct(FILE *file, const char *key, int kind, const double *c, double factor) {
+  double scaled[TSL_N_TERMS];
+  for (int t = 0; t < TSL_N_TERMS; t++) scaled[t] = c[t] * factor;
+  tsl_calibration_put(file, key, kind, scaled);
 }
 
 /* The device is the second word of a key, blanks as commas. */
-static void tell(const tsl_cost *cost, int rank, const sums *all, const char *path) {
-  sums whole = {0, 0};
-  const char *name = strchr(key_of(cost, rank), '|');
+static void tell(const char *key, const tsl_speed *known, const tsl_kind_seconds *all,
+                 const char *path) {
+  tsl_kind_seconds whole = {.runs = 1};
+  double predicted = 0;
+  const char *name = strchr(key, '|');
   for (int k = 0; k < TSL_MAX_KINDS; k++)
-    whole.predicted += all[k].predicted, whole.measured += all[k].measured;
-  const double factor = factor_of(&whole);
-  if (!beyond(factor, FAR_OFF) || fmax(whole.predicted, whole.measured) < WORTH_A_LINE) return;
-  fprintf(stderr, "tesela: note: %.3g s predicted, %.3g s measured on ", whole.predicted,
-          whole.measured);
+    predicted += predict(known->c[k], &all[k]), whole.measured += all[k].measured;
+  const double factor = factor_of(predicted, &whole);
+  if (!beyond(factor, FAR_OFF) || fmax(predicted, whole.measured) < WORTH_A_LINE) return;
+  fprintf(stderr, "tesela: note: %.3g s predicted, %.3g s measured on ", predicted, whole.measured);
   for (const char *c = name != NULL ? name + 1 : ""; *c != '\0' && *c != '|'; c++)
     fputc(*c == ',' ? ' ' : *c, stderr);
   fprintf(stderr, ": its calibration was off by %.1f times and is corrected in %s\n",
           fmax(factor, 1 / factor), path);
 }
 
-tsl_err tsl_calibration_correct(const tsl_run_settings *settings, const tsl_cost *cost,
-                                const tsl_out_unit *rows, int64_t n, int64_t phases, bool quiet) {
+/* One line for all ranks with the key of a first one. */
+static void correct_key(const char *path, const tsl_cost *cost, int first, int n_kinds,
+                        const tsl_kind_seconds *all, bool quiet) {
+  tsl_speed known = cost->speeds[first];
+  FILE *file = NULL;
+  const char *key = key_of(cost, first);
+  (void)tsl_calibration_speed(path, key, n_kinds, &known);
+  for (int k = 0; k < n_kinds; k++) {
+    const double predicted = predict(known.c[k], &all[k]);
+    const double factor = correction_of(factor_of(predicted, &all[k]), all[k].runs);
+    const double *c = best_of(cost, first, k, &all[k]);
+    if (factor == 1) continue;
+    if (file == NULL && (file = tsl_calibration_append(path)) == NULL) return;
+    correct(file, key, k, c, factor * predicted / predict(c, &all[k]));
+  }
+  if (file != NULL && !quiet) tell(key, &known, all, path);
+  if (file != NULL) (void)fclose(file);
+}
+
+tsl_err tsl_calibration_correct(const tsl_run_settings *settings, const tsl_cost *cost, int n_kinds,
+                                const tsl_kind_seconds (*shown)[TSL_MAX_KINDS], bool quiet) {
   tsl_err err = TSL_OK;
   char path[1024];
-  sums(*all)[TSL_MAX_KINDS] = NULL;
-  FILE *file = NULL;
+  tsl_kind_seconds(*all)[TSL_MAX_KINDS] = NULL;
   if (cost->keys == NULL) return TSL_OK;
   TSL_TRY(tsl_calibration_path(settings, path, sizeof path));
   TSL_TRY(tsl_alloc(cost->n_ranks, sizeof *all, "measured times", (void **)&all));
-  add_rows(cost, rows, n, phases, all);
+  for (int r = 0; r < cost->n_ranks; r++) add_rank(shown[r], all[first_of(cost, r)]);
   for (int r = 0; r < cost->n_ranks; r++)
-    for (int k = 0; k < TSL_MAX_KINDS; k++) {
-      const double factor = correction_of(&all[r][k]);
-      if (factor == 1) continue;
-      if (file == NULL && (file = tsl_calibration_append(path)) == NULL) goto done;
-      correct(file, cost, r, k, factor);
-    }
-  for (int r = 0; r < cost->n_ranks && file != NULL && !quiet; r++) tell(cost, r, all[r], path);
+    if (first_of(cost, r) == r) correct_key(path, cost, r, n_kinds, all[r], quiet);
 done:
-  if (file != NULL) (void)fclose(file);
   tsl_free(all);
   return err;
 }

@@ -152,7 +152,7 @@ static void parse_units(const char *text, tsl_calibration_line *line) {
   int at = 0;
   bool sense = sscanf(text, "%" SCNx64 " %d %lf %lf %lf %lf +%lf %n", &line->hash, &line->kind,
                       &c[0], &c[1], &c[2], &c[3], &c[TSL_SETUP], &at) == 7 &&
-               line->kind >= TSL_WAY && line->kind < TSL_MAX_KINDS;
+               line->kind > TSL_PROBE && line->kind < TSL_MAX_KINDS;
   for (int k = 0; k < TSL_N_TERMS; k++) sense = sense && c[k] >= 0 && c[k] <= MOST; /* no NaN */
   if (sense)
     tsl_calibration_words(text + at, line);

@@ -18,11 +18,12 @@
 
 /** Kinds of lines that are of no kind of units. */
 enum {
-  TSL_BETWEEN = -1, /**< s of rank 0 between the phases of an iteration */
+  TSL_BETWEEN = -1, /**< s of rank 0 in the phases of an iteration, besides computing */
   TSL_WAY = -2,     /**< a way to cut (tsl_trial) */
-  TSL_PROBE = -3,   /**< a probe: rate, bandwidth, launch, transfer */
-  TSL_BAD_PROBE = -4,
-  TSL_NO_LINE = -5
+  TSL_WAITING = -3, /**< time of these phases over the mean rank's device time in them */
+  TSL_PROBE = -4,   /**< a probe: rate, bandwidth, launch, transfer */
+  TSL_BAD_PROBE = -5,
+  TSL_NO_LINE = -6
 };
 
 /** A line; text with blanks back in place, "" where the key ends before. */
@@ -30,7 +31,7 @@ typedef struct tsl_calibration_line {
   int number;            /**< in the file, from 1 */
   int kind;              /**< of units, or one of the above */
   uint64_t hash;         /**< of the key; of a probe 0 */
-  double c[TSL_N_TERMS]; /**< of TSL_BETWEEN and TSL_WAY the first */
+  double c[TSL_N_TERMS]; /**< of kinds below 0 the first */
   char host[64], device[80];
   char threads[32]; /**< "16 threads" */
   char ranks[32];   /**< "2 ranks" that measured side by side */
@@ -80,7 +81,7 @@ bool tsl_calibration_older(const tsl_calibration_line *line);
 /** Coefficients by the lines of a key. @return there is one for each of n kinds */
 bool tsl_calibration_speed(const char *path, const char *key, int n_kinds, tsl_speed *speed);
 
-/** What the lines of a key and of TSL_BETWEEN or TSL_WAY hold; -1: there is none. */
+/** What the lines of a key and of TSL_BETWEEN, TSL_WAITING or TSL_WAY hold; -1: there is none. */
 double tsl_calibration_one(const char *path, const char *key, int kind);
 
 /** Keep that. A file that cannot be written is told. */

@@ -20,16 +20,15 @@ int tsl_device_rates_read(const char *path, const char *family, const char *sign
     if (*c == ',') *c = ' '; /* a comma of the signature reads like a blank */
   while (tsl_calibration_next(file, &line)) {
     int at = 0;
-    if (line.kind < TSL_BETWEEN || line.program[0] == '\0' || strcmp(line.family, family) != 0 ||
-        strcmp(line.signature, wanted) != 0)
+    if (line.kind == TSL_WAY || line.kind <= TSL_PROBE || line.program[0] == '\0' ||
+        strcmp(line.family, family) != 0 || strcmp(line.signature, wanted) != 0)
       continue;
     while (at < n && !same(&rates[at].by, &line)) at++;
     if (at == room) continue;
     if (at == n) rates[n++] = (tsl_device_rate){.by = line};
-    if (line.kind == TSL_BETWEEN) {
-      rates[at].between = line.c[0];
-      continue;
-    }
+    if (line.kind == TSL_BETWEEN) rates[at].between = line.c[0];
+    if (line.kind == TSL_WAITING) rates[at].waiting = line.c[0];
+    if (line.kind < 0) continue;
     rates[at].by = line;
     rates[at].found |= 1u << line.kind;
     memcpy(rates[at].speed.c[line.kind], line.c, sizeof line.c);

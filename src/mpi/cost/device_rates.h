@@ -14,6 +14,7 @@ typedef struct tsl_device_rate {
   tsl_speed speed;
   double between; /**< s of rank 0 in the phases of an iteration, besides computing; 0: no run of
                        these ranks has told */
+  double waiting; /**< time of these phases over the mean rank's device time; 0: likewise */
   bool guess; /**< of a probe (device_probe.h), not of such units: size and lanes are not known */
   unsigned found; /**< bits of the kinds that have a line */
 } tsl_device_rate;
