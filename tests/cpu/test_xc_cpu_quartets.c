@@ -28,8 +28,8 @@ static void set_densities(bench_xc_molecule *m, int phase) {
     }
 }
 
-/** A trial before the first phase uses all integrals that are kept, though the density leaves most of
- *  them out; the bits of the phases that follow are no others. */
+/** A trial before the first phase uses all integrals that are kept, though the density leaves most
+ *  of them out; the bits of the phases that follow are no others. */
 static void try_first(tsl_worker *w, const xc_params *p, const tsl_unit *unit) {
   const double *largest = xc_batches_largest(w->batches);
   tsl_part part = {.seconds = 0};

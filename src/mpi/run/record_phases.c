@@ -143,12 +143,12 @@ static const ranked *middle(ranked *list, int64_t n) {
   return n > 0 ? &list[n / 2] : NULL;
 }
 
-/* The later half of the phases of a set, in which little is set up; of a run of one phase that one,
- * else a set of one phase is of no iteration. @return their number */
-static int64_t list_settled(const tsl_record *record, uint32_t mask, const double *seconds,
-                            int64_t stride, ranked *list) {
+/* The later half of the first n_phases as far as they are of a set, in which little is set up; of a
+ * run of one phase that one, else a set of one phase is of no iteration. @return their number */
+static int64_t list_settled(const tsl_record *record, int64_t n_phases, uint32_t mask,
+                            const double *seconds, int64_t stride, ranked *list) {
   int64_t n = 0, half;
-  for (int64_t p = 0; p < record->n_phases; p++)
+  for (int64_t p = 0; p < n_phases; p++)
     if (record->phases[p].kinds == (int64_t)mask) list[n++] = (ranked){seconds[p * stride], p};
   if (record->n_phases == 1) return n;
   half = n > 1 ? n / 2 : n;
@@ -161,7 +161,8 @@ static double sum_middles(const tsl_session *s, const tsl_record *record, const 
                           ranked *list) {
   double sum = 0;
   for (int k = 0; k < s->sets.n; k++) {
-    const ranked *one = middle(list, list_settled(record, s->sets.mask[k], seconds, 1, list));
+    const ranked *one =
+        middle(list, list_settled(record, record->n_phases, s->sets.mask[k], seconds, 1, list));
     if (one != NULL) sum += one->seconds;
   }
   return sum;
@@ -234,8 +235,8 @@ tsl_err tsl_record_kinds(const tsl_session *s, const tsl_record *record,
   }
   for (int set = 0; set < s->sets.n; set++)
     for (int kind = 0; kind < s->family->n_kinds; kind++) {
-      const int64_t runs =
-          list_settled(record, s->sets.mask[set], totals + kind, TSL_MAX_KINDS, list);
+      const int64_t runs = list_settled(record, record->n_detailed, s->sets.mask[set],
+                                        totals + kind, TSL_MAX_KINDS, list);
       const ranked *one = middle(list, runs);
       if (one == NULL || one->seconds <= 0) continue;
       add_measured(record, kind, one->at, runs, all);
