@@ -94,13 +94,13 @@ static tsl_err deliver_all(tsl_problem *problem, tsl_out *out) {
   }
   TSL_TRY(tsl_result_writer_flush(delivery));
   for (int u = rank; u < UNITS; u += size)
-    for (bool sent = false, took; !sent;) {
+    for (bool sent = false, took = false; !sent;) {
       TSL_TRY(tsl_result_writer_serve(delivery, false, &took));
       TSL_TRY(tsl_message_sent(&parcels[u], &sent));
     }
   TSL_TRY(tsl_result_writer_end(delivery));
   while (!tsl_result_writer_complete(delivery)) {
-    bool took;
+    bool took = false;
     TSL_TRY(tsl_result_writer_serve(delivery, false, &took));
   }
 done:

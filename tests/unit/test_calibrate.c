@@ -34,7 +34,7 @@ static fixture *open_file(void) {
   (void)snprintf(f->path, sizeof f->path, "calibrate-%ld.txt", (long)getpid());
   f->settings = (tsl_run_settings){.calibration = f->path};
   f->cost = (tsl_cost){.n_ranks = RANKS, .speeds = f->speeds, .keys = f->keys[0]};
-  FILE *file = tsl_calibration_append(f->path);
+  FILE *file = tsl_calibration_append(&f->settings);
   assert_non_null(file);
   for (int r = 0; r < RANKS; r++) {
     (void)snprintf(f->keys[r], TSL_COST_KEY, "%s", KEY);
@@ -63,7 +63,8 @@ static void show(fixture *f, double seconds, int64_t runs) {
 
 static tsl_speed look_up(const fixture *f) {
   tsl_speed speed = {{{0}}};
-  assert_true(tsl_calibration_speed(f->path, KEY, KINDS, &speed));
+  for (int k = 0; k < KINDS; k++)
+    assert_true(tsl_calibration_find(&f->settings, KEY, k, speed.c[k]));
   return speed;
 }
 
@@ -112,9 +113,15 @@ static void one_phase_within_noise(void **state) {
 
 static int count_lines(const fixture *f) {
   tsl_calibration_line line = {.number = 0};
-  FILE *file = tsl_calibration_open(f->path);
+  FILE *file = tsl_calibration_open(&f->settings);
   while (tsl_calibration_next(file, &line)) continue;
   return line.number;
+}
+
+static double waiting(const fixture *f) {
+  double c[TSL_N_TERMS] = {0};
+  assert_true(tsl_calibration_find(&f->settings, KEY, TSL_WAITING, c));
+  return c[0];
 }
 
 /* What the file knows well enough adds no line. */
@@ -125,13 +132,13 @@ static void steady_runs_add_nothing(void **state) {
   const int lines = count_lines(f);
   show(f, 1.56, MANY);
   assert_int_equal(count_lines(f), lines);
-  assert_int_equal(tsl_calibration_keep_phases(&f->settings, &f->cost, TSL_WAITING, 1.2), TSL_OK);
-  assert_int_equal(tsl_calibration_keep_phases(&f->settings, &f->cost, TSL_WAITING, 1.24), TSL_OK);
-  assert_int_equal(tsl_calibration_keep_phases(&f->settings, &f->cost, TSL_BETWEEN, 0), TSL_OK);
-  assert_near(tsl_calibration_one(f->path, KEY, TSL_WAITING), 1.2);
+  tsl_calibration_keep_phases(&f->settings, &f->cost, TSL_WAITING, 1.2);
+  tsl_calibration_keep_phases(&f->settings, &f->cost, TSL_WAITING, 1.24);
+  tsl_calibration_keep_phases(&f->settings, &f->cost, TSL_BETWEEN, 0);
+  assert_near(waiting(f), 1.2);
   assert_int_equal(count_lines(f), lines + 1);
-  assert_int_equal(tsl_calibration_keep_phases(&f->settings, &f->cost, TSL_WAITING, 1.3), TSL_OK);
-  assert_near(tsl_calibration_one(f->path, KEY, TSL_WAITING), 1.3);
+  tsl_calibration_keep_phases(&f->settings, &f->cost, TSL_WAITING, 1.3);
+  assert_near(waiting(f), 1.3);
   close_file(f);
 }
 

@@ -167,12 +167,13 @@ static void takes_of_its_own(void **state) {
   (void)state;
   make(&in, TSL_PLAN_STRIPS, 200, 2, equal, 1, NULL);
   in.parts.left[0].front = 20;
-  assert_int_equal(tsl_parts_take(&in.parts, 0, 1, 1), 20);
-  assert_int_equal(tsl_parts_take(&in.parts, 0, 1e-3, 1), 10);
-  assert_int_equal(tsl_parts_take(&in.parts, 0, 0, 1), 2);   /* rank 0 is asked by both */
-  assert_int_equal(tsl_parts_take(&in.parts, 0, 0, 32), 32); /* the threads of a device */
-  assert_int_equal(tsl_parts_take(&in.parts, 0, 0, 100), 80);
-  assert_int_equal(tsl_parts_next(&in.parts, 0), 20);
+  assert_int_equal(tsl_parts_take(&in.parts, 0, 1, (int64_t[]){1}), 20);
+  assert_int_equal(tsl_parts_take(&in.parts, 0, 1e-3, (int64_t[]){1}), 10);
+  assert_int_equal(tsl_parts_take(&in.parts, 0, 0, (int64_t[]){1}),
+                   2); /* rank 0 is asked by both */
+  assert_int_equal(tsl_parts_take(&in.parts, 0, 0, (int64_t[]){32}),
+                   32); /* the threads of a device */
+  assert_int_equal(tsl_parts_take(&in.parts, 0, 0, (int64_t[]){100}), 80);
   clear(&in);
 }
 
@@ -267,7 +268,7 @@ static void find(game *g, int rank, double ahead, int64_t *lo, int64_t *hi) {
   if (mine->front < mine->back) {
     if (tsl_parts_slow(p, rank) && tsl_parts_wait(p, rank)) return;
     *lo = p->start[rank] + mine->front;
-    mine->front += tsl_parts_take(p, rank, g->batch, 1);
+    mine->front += tsl_parts_take(p, rank, g->batch, (int64_t[]){1});
     assert_true(mine->front <= mine->back);
     *hi = p->start[rank] + mine->front;
     return;

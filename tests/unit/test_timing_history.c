@@ -63,17 +63,15 @@ static double run(world *w, tsl_timing_history *l, uint32_t mask, int set) {
     w->ran[u] = true;
   }
   for (int r = 0; r < w->cost.n_ranks; r++) all += sum[r], longest = fmax(longest, sum[r]);
-  tsl_history_phase(l, set, w->rows, n, &w->cost);
+  tsl_history_phase(l, set, w->rows, n);
   return longest * w->cost.n_ranks / all - 1;
 }
 
-static tsl_rebalance_gain rebalance(world *w, tsl_timing_history *l, const tsl_kind_sets *s,
-                                    int set) {
+static tsl_rebalance_gain rebalance(world *w, tsl_timing_history *l, int set) {
   static int32_t before[MOST_UNITS];
   tsl_rebalance_gain gain;
   memcpy(before, w->owner, sizeof before);
-  assert_int_equal(tsl_history_rebalance(l, &w->cost, w->units, s, set, 0.02, w->owner, &gain),
-                   TSL_OK);
+  assert_int_equal(tsl_history_rebalance(l, set, 0.02, w->owner, &gain), TSL_OK);
   for (int64_t u = 0; u < w->n; u++)
     if (w->owner[u] != before[u]) w->ran[u] = false;
   return gain;
@@ -88,14 +86,14 @@ static void learns(void **state) {
     tsl_timing_history l;
     make_world(&w, 4, 300, 1 + trial % 5, &seed);
     for (int r = 0; r < 4; r++) w.slowness[r] = 1 + r;
-    assert_int_equal(tsl_history_open(w.n, 4, &one_set, &l), TSL_OK);
+    assert_int_equal(tsl_history_open(w.units, w.n, &w.cost, &one_set, &l), TSL_OK);
     assert_true(run(&w, &l, 3, 0) > 0.3);
-    assert_int_equal(rebalance(&w, &l, &one_set, 0).moved, 0);
+    assert_int_equal(rebalance(&w, &l, 0).moved, 0);
     (void)run(&w, &l, 3, 0);
     assert_true(fabs(tsl_history_first(&l, 0) - w.first) < ROUNDING);
-    assert_true(rebalance(&w, &l, &one_set, 0).moved > 0);
+    assert_true(rebalance(&w, &l, 0).moved > 0);
     assert_true(run(&w, &l, 3, 0) < 0.03);
-    (void)rebalance(&w, &l, &one_set, 0);
+    (void)rebalance(&w, &l, 0);
     assert_true(run(&w, &l, 3, 0) < 0.03);
     tsl_history_clear(&l);
   }
@@ -111,16 +109,16 @@ static void learns_sets(void **state) {
   (void)state;
   make_world(&w, 2, 300, 1.5, &seed);
   w.slowness[1] = 3;
-  assert_int_equal(tsl_history_open(w.n, 2, &sets, &l), TSL_OK);
+  assert_int_equal(tsl_history_open(w.units, w.n, &w.cost, &sets, &l), TSL_OK);
   for (int pair = 0; pair < 5; pair++) {
     even = run(&w, &l, 3, 0);
     memcpy(before, w.owner, sizeof before);
-    (void)rebalance(&w, &l, &sets, 0);
+    (void)rebalance(&w, &l, 0);
     for (int64_t u = 0; u < w.n; u++)
       if (w.units[u].kind == 1) assert_int_equal(before[u], w.owner[u]);
     odd = run(&w, &l, 2, 1);
     memcpy(before, w.owner, sizeof before);
-    (void)rebalance(&w, &l, &sets, 1);
+    (void)rebalance(&w, &l, 1);
     for (int64_t u = 0; u < w.n; u++)
       if (w.units[u].kind == 0) assert_int_equal(before[u], w.owner[u]);
   }
@@ -138,17 +136,17 @@ static void learns_setup(void **state) {
   for (int64_t u = 0; u < w.n; u++) w.units[u].setup = w.work[u];
   for (int r = 0; r < 2; r++)
     for (int kind = 0; kind < 2; kind++) w.slowness[r] = 1, w.speeds[r].c[kind][TSL_SETUP] = 2.5;
-  assert_int_equal(tsl_history_open(w.n, 2, &one_set, &l), TSL_OK);
+  assert_int_equal(tsl_history_open(w.units, w.n, &w.cost, &one_set, &l), TSL_OK);
   const tsl_unit *unit = &w.units[0];
   const double work = w.work[0];
-  assert_true(fabs(tsl_history_setup(&l, &w.cost, 1, unit, work) - 2.5 * work) < ROUNDING);
+  assert_true(fabs(tsl_history_setup(&l, 1, unit, work) - 2.5 * work) < ROUNDING);
   assert_false(tsl_history_knows(&l, 0));
   (void)run(&w, &l, 3, 0);
   assert_true(tsl_history_knows(&l, 0));
   assert_true(fabs(l.seconds[0] - 6 * work / 3.5) < ROUNDING); /* of which 2.5 are set-up */
   (void)run(&w, &l, 3, 0);
   assert_true(fabs(l.seconds[0] - work) < ROUNDING);
-  assert_true(fabs(tsl_history_setup(&l, &w.cost, 1, unit, work) - 5 * work) < ROUNDING * 10);
+  assert_true(fabs(tsl_history_setup(&l, 1, unit, work) - 5 * work) < ROUNDING * 10);
   tsl_history_clear(&l);
 }
 
@@ -160,10 +158,10 @@ static void dear_stays(void **state) {
   (void)state;
   make_world(&w, 2, 300, 500, &seed);
   w.slowness[1] = 1.2;
-  assert_int_equal(tsl_history_open(w.n, 2, &one_set, &l), TSL_OK);
+  assert_int_equal(tsl_history_open(w.units, w.n, &w.cost, &one_set, &l), TSL_OK);
   for (int k = 0; k < 4; k++) {
     (void)run(&w, &l, 3, 0);
-    const tsl_rebalance_gain gain = rebalance(&w, &l, &one_set, 0);
+    const tsl_rebalance_gain gain = rebalance(&w, &l, 0);
     assert_int_equal(gain.moved, 0);
     assert_true(gain.after == gain.before);
   }
@@ -218,20 +216,19 @@ static double run_slow(world *w, tsl_timing_history *l, uint32_t mask, int set, 
                                   .measured = w->ran[u] ? seconds : seconds * (r == 0 ? 3 : 4)};
     w->ran[u] = true;
   }
-  tsl_history_phase(l, set, w->rows, n, &w->cost);
+  tsl_history_phase(l, set, w->rows, n);
   return fmax(sum[0], sum[1]) * 2 / (sum[0] + sum[1]) - 1;
 }
 
 /* What happens between phases. @return the rank left out, or -1 */
-static int32_t between(world *w, tsl_timing_history *l, const tsl_kind_sets *s, int set) {
+static int32_t between(world *w, tsl_timing_history *l, int set) {
   static int32_t before[MOST_UNITS];
   tsl_rebalance_gain gain;
   tsl_exclusion rest = {.rank = -1};
   memcpy(before, w->owner, sizeof before);
-  assert_int_equal(tsl_history_rebalance(l, &w->cost, w->units, s, set, 0.02, w->owner, &gain),
-                   TSL_OK);
+  assert_int_equal(tsl_history_rebalance(l, set, 0.02, w->owner, &gain), TSL_OK);
   if (gain.imbalance_after > TSL_REST_ABOVE)
-    assert_int_equal(tsl_exclude_slow_ranks(l, &w->cost, w->units, s, w->owner, &rest), TSL_OK);
+    assert_int_equal(tsl_exclude_slow_ranks(l, w->owner, &rest), TSL_OK);
   for (int64_t u = 0; u < w->n; u++)
     if (w->owner[u] != before[u]) w->ran[u] = false;
   return rest.rank;
@@ -245,12 +242,12 @@ static int32_t settle(double slowness, double error, double seconds) {
   double even = 1;
   int32_t out = -1;
   make_slow(&w, slowness, error, seconds, &seed);
-  assert_int_equal(tsl_history_open(w.n, 2, &sets, &l), TSL_OK);
+  assert_int_equal(tsl_history_open(w.units, w.n, &w.cost, &sets, &l), TSL_OK);
   for (int pair = 0; pair < PAIRS && out < 0; pair++)
     for (int set = 0; set < 2 && out < 0; set++) {
       const double found = run_slow(&w, &l, sets.mask[set], set, &seed);
       if (set == 0) even = found;
-      out = between(&w, &l, &sets, set);
+      out = between(&w, &l, set);
     }
   if (out < 0 && even > 0.05)
     print_error("1:%g, error %g, %g s: %g\n", slowness, error, seconds, even);
@@ -282,10 +279,10 @@ static void rests_late(void **state) {
   tsl_exclusion rest;
   (void)state;
   make_slow(&w, 300, 1, 0.1, &seed);
-  assert_int_equal(tsl_history_open(w.n, 2, &sets, &l), TSL_OK);
+  assert_int_equal(tsl_history_open(w.units, w.n, &w.cost, &sets, &l), TSL_OK);
   for (int pair = 0; pair < 2; pair++)
     for (int set = 0; set < 2; set++) {
-      assert_int_equal(tsl_exclude_slow_ranks(&l, &w.cost, w.units, &sets, w.owner, &rest), TSL_OK);
+      assert_int_equal(tsl_exclude_slow_ranks(&l, w.owner, &rest), TSL_OK);
       assert_int_equal(rest.rank, pair == 1 && set == 1 ? 1 : -1);
       (void)run_slow(&w, &l, sets.mask[set], set, &seed);
       if (rest.rank == 1) goto out;
@@ -306,7 +303,7 @@ static void make_even(world *w, tsl_timing_history *l, int ranks, int64_t n, dou
     w->units[u].kind = 0;
     w->owner[u] = (int32_t)(u % ranks);
   }
-  assert_int_equal(tsl_history_open(n, ranks, &one_set, l), TSL_OK);
+  assert_int_equal(tsl_history_open(w->units, n, &w->cost, &one_set, l), TSL_OK);
 }
 
 /* A phase and what follows it. @return units moved; nobody is left out */
@@ -315,7 +312,7 @@ static int64_t phase(world *w, tsl_timing_history *l) {
   int64_t moved = 0;
   memcpy(before, w->owner, sizeof before);
   (void)run(w, l, 3, 0);
-  assert_int_equal(between(w, l, &one_set, 0), -1);
+  assert_int_equal(between(w, l, 0), -1);
   for (int64_t u = 0; u < w->n; u++) moved += w->owner[u] != before[u];
   return moved;
 }

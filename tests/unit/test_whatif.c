@@ -139,7 +139,7 @@ static void alike(void **state) {
   (void)state;
   speeds[1].c[0][3] = speeds[3].c[0][3] = 2;
   speeds[5].c[1][TSL_SETUP] = 1;
-  assert_int_equal(tsl_cost_like(&cost, like), TSL_OK);
+  tsl_cost_like(&cost, like);
   const int32_t expected[6] = {0, 1, 0, 1, 4, 5};
   assert_memory_equal(like, expected, sizeof like);
 }

@@ -290,18 +290,17 @@ done:
  * last one holds. */
 static tsl_err store_guesses(const tsl_session *s, const tsl_figures *all, bool fresh) {
   tsl_err err = TSL_OK;
-  char path[PATH], rank_key[TSL_COST_KEY];
+  char rank_key[TSL_COST_KEY];
   bool *wanted = NULL;
   FILE *file = NULL;
   tsl_calibration_line known;
-  TSL_TRY(tsl_calibration_path(&s->run, path, sizeof path));
   TSL_TRY(tsl_alloc(s->size, sizeof *wanted, "probes", (void **)&wanted));
   for (int r = 0; r < s->size; r++) {
     tsl_calibration_key(&s->placements[r], NULL, NULL, rank_key);
-    TSL_TRY(tsl_device_probe_of(path, rank_key, &known));
+    TSL_TRY(tsl_device_probe_of(&s->run, rank_key, &known));
     wanted[r] = fresh || known.kind != TSL_PROBE;
   }
-  file = tsl_calibration_append(path);
+  file = tsl_calibration_append(&s->run);
   for (int r = 0; r < s->size && file != NULL; r++)
     if (wanted[r]) TSL_TRY(tsl_device_probe_put(file, &s->placements[r], &all[r]));
 done:

@@ -2,7 +2,7 @@
 #include "rates.h"
 
 #include "calibrate.h"
-#include "device_rates.h"
+#include "calibration_file.h"
 #include "run.h"
 #include "stages.h"
 
@@ -90,7 +90,7 @@ static tsl_err rates_of_session(tsl_session *s) {
   if (s->family->signature != NULL) s->family->signature(&s->problem, signature);
   TSL_TRY(tsl_alloc(TSL_DEVICE_RATES, sizeof *rates, "rates", (void **)&rates));
   TSL_TRY(tsl_alloc(TSL_DEVICE_RATES, sizeof *list, "rates", (void **)&list));
-  n = tsl_device_rates_read(path, s->family->name, signature, rates, TSL_DEVICE_RATES);
+  n = tsl_device_rates_read(&s->run, s->family->name, signature, rates, TSL_DEVICE_RATES);
   n = rank_rates(rates, n, &s->units, list);
   if (n == 0)
     TSL_FAIL(TSL_ERR_INPUT,

@@ -92,8 +92,8 @@ static void learn(const tsl_session *s, const tsl_record *record) {
   TSL_TRY(tsl_record_kinds(s, record, shown));
   TSL_TRY(tsl_calibration_correct(&s->run, &s->cost, s->family->n_kinds, shown, s->options->quiet));
   TSL_TRY(tsl_record_besides(s, record, &between, &waiting));
-  TSL_TRY(tsl_calibration_keep_phases(&s->run, &s->cost, TSL_BETWEEN, between));
-  TSL_TRY(tsl_calibration_keep_phases(&s->run, &s->cost, TSL_WAITING, waiting));
+  tsl_calibration_keep_phases(&s->run, &s->cost, TSL_BETWEEN, between);
+  tsl_calibration_keep_phases(&s->run, &s->cost, TSL_WAITING, waiting);
 done:
   if (err != TSL_OK)
     fprintf(stderr, "tesela: warning: calibration not corrected: %s\n", tsl_err_message());

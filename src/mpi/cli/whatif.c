@@ -106,12 +106,11 @@ done:
 }
 
 /* A device that has not computed such units, by its probe. Cards have no host. */
-static tsl_err guess_rate(const tsl_session *s, const tsl_whatif *w, int d, const char *file,
-                          tsl_device_rate *rate) {
+static tsl_err guess_rate(const tsl_session *s, const tsl_whatif *w, int d, tsl_device_rate *rate) {
   tsl_err err = TSL_OK;
   const tsl_cluster_device *device = &tsl_cluster_devices(&w->cluster)[d];
   *rate = (tsl_device_rate){.guess = false};
-  TSL_TRY(tsl_device_probe_find(file, NULL, calibrated_name(device), (int)device->threads,
+  TSL_TRY(tsl_device_probe_find(&s->run, NULL, calibrated_name(device), (int)device->threads,
                                 tsl_cluster_ranks(&w->cluster), &rate->by));
   if (rate->by.kind != TSL_PROBE) goto done;
   rate->guess = true;
@@ -168,13 +167,13 @@ static tsl_err find_rates(const tsl_session *s, tsl_whatif *w) {
   TSL_TRY(tsl_calibration_path(&s->run, file, sizeof file));
   TSL_TRY(tsl_alloc(TSL_DEVICE_RATES, sizeof *known, "rates", (void **)&known));
   TSL_TRY(tsl_alloc(n_devices, sizeof *w->rates, "rates", (void **)&w->rates));
-  const int n = tsl_device_rates_read(file, s->family->name, signature, known, TSL_DEVICE_RATES);
+  const int n = tsl_device_rates_read(&s->run, s->family->name, signature, known, TSL_DEVICE_RATES);
   for (int d = 0; d < n_devices; d++) {
     const tsl_device_rate *rate = best_rate(s, w, &devices[d], known, n);
     if (rate != NULL)
       w->rates[d] = *rate;
     else
-      TSL_TRY(guess_rate(s, w, d, file, &w->rates[d]));
+      TSL_TRY(guess_rate(s, w, d, &w->rates[d]));
     if (rate == NULL && !w->rates[d].guess) TSL_TRY(fail_unknown(s, w, d, known, n, file));
     TSL_TRY(check_pipeline(s, w, d));
     scale_rate(&devices[d], &w->rates[d]);

@@ -9,8 +9,8 @@
  */
 #pragma once
 
+#include "calibration_file.h"
 #include "cluster.h"
-#include "device_rates.h"
 #include "stages.h"
 
 #include <stdio.h>

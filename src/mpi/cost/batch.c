@@ -6,21 +6,12 @@
 enum { MOST_BYTES = 1 << 25 }; /* slabs of several units share a batch up to this */
 enum { SHARE = 4 };            /* and up to this part of the rank's memory */
 
-/* Bytes of the largest slab of field f. */
-static int64_t largest_slab(const tsl_problem *problem, const tsl_unit *units, int64_t n, int f) {
-  int64_t largest = 0;
-  for (int64_t u = 0; u < n; u++) {
-    const int64_t bytes = tsl_slab_bytes(problem, &units[u], f);
-    if (bytes > largest) largest = bytes;
-  }
-  return largest;
-}
-
 int64_t tsl_batch_room(const tsl_problem *problem, const tsl_unit *units, int64_t n,
                        int64_t memory) {
   const int64_t share = memory / SHARE, room = share < MOST_BYTES ? share : MOST_BYTES;
-  int64_t bytes = 0;
-  for (int f = 0; f < problem->n_fields; f++) bytes += largest_slab(problem, units, n, f);
+  int64_t bytes = 0, largest[TSL_MAX_FIELDS];
+  tsl_slab_largest(problem, units, n, largest);
+  for (int f = 0; f < problem->n_fields; f++) bytes += largest[f];
   if (bytes * TSL_MAX_BATCH <= room) return TSL_MAX_BATCH;
   return bytes >= room ? 1 : room / bytes;
 }

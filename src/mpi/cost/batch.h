@@ -4,7 +4,9 @@
  */
 #pragma once
 
-#include "contract.h"
+#include "executor.h"
+
+#include <stdlib.h>
 
 enum { TSL_MAX_BATCH = 256 };
 
@@ -21,3 +23,12 @@ enum { TSL_BATCHES = 64 };
  */
 int64_t tsl_batch_room(const tsl_problem *problem, const tsl_unit *units, int64_t n,
                        int64_t memory);
+
+/** Do batches of a rank overlap on its device (tsl_backend.start)? Only while nothing is queued on
+ *  the compute thread. False also where TSL_TEST_SLOW (test_delay_card.h) is set: the compute
+ *  thread sleeps after a batch then, which slows the device only if no other goes on meanwhile. */
+static inline bool tsl_overlaps(const tsl_executor *executor) {
+  const tsl_backend *backend = executor->backend;
+  return backend->start != NULL && getenv("TSL_TEST_SLOW") == NULL &&
+         (backend->overlaps == NULL || backend->overlaps(executor->worker));
+}

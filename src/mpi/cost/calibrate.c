@@ -41,33 +41,30 @@ static const char *key_of(const char *keys, int rank) {
 
 /* ---- ways, and phases besides their units */
 
-tsl_err tsl_calibration_keep_phases(const tsl_run_settings *settings, const tsl_cost *cost,
-                                    int kind, double value) {
-  tsl_err err = TSL_OK;
-  char path[1024];
-  if (cost->keys == NULL || value <= 0) return TSL_OK;
-  TSL_TRY(tsl_calibration_path(settings, path, sizeof path));
-  if (fabs(tsl_calibration_one(path, cost->keys, kind) / value - 1) > TSL_STEADY)
-    TSL_TRY(tsl_calibration_keep(settings, cost->keys, kind, value));
-done:
-  return err;
+void tsl_calibration_keep_phases(const tsl_run_settings *settings, const tsl_cost *cost, int kind,
+                                 double value) {
+  double c[TSL_N_TERMS];
+  if (cost->keys == NULL || value <= 0) return;
+  if (!tsl_calibration_find(settings, cost->keys, kind, c) || fabs(c[0] / value - 1) > TSL_STEADY)
+    tsl_calibration_keep(settings, cost->keys, kind, value);
 }
 
 int32_t tsl_calibration_way(const tsl_run_settings *settings, const tsl_placement *device,
                             const tsl_family *family, const char *what) {
-  char path[1024], key[TSL_COST_KEY];
-  if (settings->calibrate == TSL_CALIBRATE_ALWAYS ||
-      tsl_calibration_path(settings, path, sizeof path) != TSL_OK)
-    return -1;
+  char key[TSL_COST_KEY];
+  double c[TSL_N_TERMS];
   tsl_calibration_key(device, family, what, key);
-  return (int32_t)fmin(INT16_MAX, tsl_calibration_one(path, key, TSL_WAY));
+  if (settings->calibrate == TSL_CALIBRATE_ALWAYS ||
+      !tsl_calibration_find(settings, key, TSL_WAY, c))
+    return -1;
+  return (int32_t)fmin(INT16_MAX, c[0]);
 }
 
-tsl_err tsl_calibration_keep_way(const tsl_run_settings *settings, const tsl_placement *device,
-                                 const tsl_family *family, const char *what, int32_t way) {
+void tsl_calibration_keep_way(const tsl_run_settings *settings, const tsl_placement *device,
+                              const tsl_family *family, const char *what, int32_t way) {
   char key[TSL_COST_KEY];
   tsl_calibration_key(device, family, what, key);
-  return tsl_calibration_keep(settings, key, TSL_WAY, way);
+  tsl_calibration_keep(settings, key, TSL_WAY, way);
 }
 
 /* ---- the root's part */
@@ -98,9 +95,12 @@ static tsl_err look_up(const tsl_problem *problem, const tsl_unit *units, int64_
   cost->guessed = 0;
   for (int r = 0; r < cost->n_ranks; r++) {
     tsl_speed *speed = &cost->speeds[r];
+    bool known = look;
+    for (int kind = 0; kind < family->n_kinds && known; kind++)
+      known = tsl_calibration_find(settings, key_of(keys, r), kind, speed->c[kind]);
     states[r] = KNOWN;
-    if (look && tsl_calibration_speed(path, key_of(keys, r), family->n_kinds, speed)) continue;
-    TSL_TRY(tsl_device_probe_of(path, key_of(keys, r), &probe));
+    if (known) continue;
+    TSL_TRY(tsl_device_probe_of(settings, key_of(keys, r), &probe));
     states[r] = probe.kind == TSL_PROBE ? GUESSED : UNKNOWN;
     if (states[r] == GUESSED) tsl_device_probe_speed(&probe, problem, units, n_units, speed);
     if (states[r] == UNKNOWN && guess)
@@ -115,19 +115,14 @@ done:
 }
 
 /* A home that cannot be written is no error. */
-static tsl_err store(const tsl_run_settings *settings, const int *states, const tsl_cost *cost,
-                     int n_kinds) {
-  tsl_err err = TSL_OK;
-  char path[1024];
-  FILE *file = NULL;
-  TSL_TRY(tsl_calibration_path(settings, path, sizeof path));
-  file = tsl_calibration_append(path);
-  for (int r = 0; r < cost->n_ranks && file != NULL; r++)
+static void store(const tsl_run_settings *settings, const int *states, const tsl_cost *cost,
+                  int n_kinds) {
+  FILE *file = tsl_calibration_append(settings);
+  if (file == NULL) return;
+  for (int r = 0; r < cost->n_ranks; r++)
     for (int kind = 0; states[r] != KNOWN && kind < n_kinds; kind++)
       tsl_calibration_put(file, key_of(cost->keys, r), kind, cost->speeds[r].c[kind]);
-done:
-  if (file != NULL) (void)fclose(file);
-  return err;
+  (void)fclose(file);
 }
 
 /* ---- all ranks */
@@ -175,9 +170,8 @@ tsl_err tsl_calibrate(MPI_Comm comm, const tsl_executor *executor, const tsl_uni
             : warms   ? tsl_measure_warm_up(executor, units, n_units, &speed)
                       : TSL_OK);
   TSL_MPI(MPI_Gather(&speed, bytes, MPI_BYTE, cost->speeds, bytes, MPI_BYTE, 0, comm));
-  TSL_COLLECTIVE_TRY(comm, rank == 0 && total > 0 && cost->keys != NULL && n_units > 0
-                               ? store(settings, states, cost, family->n_kinds)
-                               : TSL_OK);
+  if (rank == 0 && total > 0 && cost->keys != NULL && n_units > 0)
+    store(settings, states, cost, family->n_kinds);
   TSL_COLLECTIVE_TRY(
       comm, rank == 0 ? tsl_device_class_pool(keys, TSL_COST_KEY, units, n_units, cost) : TSL_OK);
   TSL_TRY(tsl_bcast_bytes(comm, cost->speeds, (int64_t)bytes * size));

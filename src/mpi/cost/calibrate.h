@@ -36,8 +36,8 @@ int32_t tsl_calibration_way(const tsl_run_settings *settings, const tsl_placemen
                             const tsl_family *family, const char *what);
 
 /** Root. Keep it; a file that cannot be written is told. */
-tsl_err tsl_calibration_keep_way(const tsl_run_settings *settings, const tsl_placement *device,
-                                 const tsl_family *family, const char *what, int32_t way);
+void tsl_calibration_keep_way(const tsl_run_settings *settings, const tsl_placement *device,
+                              const tsl_family *family, const char *what, int32_t way);
 
 /** What a run has shown of the units of a kind on a rank. */
 typedef struct tsl_kind_seconds {
@@ -52,8 +52,8 @@ typedef struct tsl_kind_seconds {
  * @param[in] kind   TSL_BETWEEN or TSL_WAITING
  * @param[in] value  0 is not kept
  */
-tsl_err tsl_calibration_keep_phases(const tsl_run_settings *settings, const tsl_cost *cost,
-                                    int kind, double value);
+void tsl_calibration_keep_phases(const tsl_run_settings *settings, const tsl_cost *cost, int kind,
+                                 double value);
 
 /**
  * Root, not collective. Hold a finished run against what the calibration file predicts, and correct

@@ -71,53 +71,55 @@ static void correct(FILE *file, const char *key, int kind, const double *c, doub
   tsl_calibration_put(file, key, kind, scaled);
 }
 
-/* The device is the second word of a key, blanks as commas. */
 static void tell(const char *key, const tsl_speed *known, const tsl_kind_seconds *all,
                  const char *path) {
   tsl_kind_seconds whole = {.runs = 1};
+  tsl_calibration_line of = {.kind = 0};
   double predicted = 0;
-  const char *name = strchr(key, '|');
   for (int k = 0; k < TSL_MAX_KINDS; k++)
     predicted += predict(known->c[k], &all[k]), whole.measured += all[k].measured;
   const double factor = factor_of(predicted, &whole);
   if (!beyond(factor, FAR_OFF) || fmax(predicted, whole.measured) < WORTH_A_LINE) return;
-  fprintf(stderr, "tesela: note: %.3g s predicted, %.3g s measured on ", predicted, whole.measured);
-  for (const char *c = name != NULL ? name + 1 : ""; *c != '\0' && *c != '|'; c++)
-    fputc(*c == ',' ? ' ' : *c, stderr);
-  fprintf(stderr, ": its calibration was off by %.1f times and is corrected in %s\n",
-          fmax(factor, 1 / factor), path);
+  tsl_calibration_words(key, &of);
+  fprintf(stderr,
+          "tesela: note: %.3g s predicted, %.3g s measured on %s: its calibration was off by %.1f "
+          "times and is corrected in %s\n",
+          predicted, whole.measured, of.device, fmax(factor, 1 / factor), path);
 }
 
 /* One line for all ranks with the key of a first one. */
-static void correct_key(const char *path, const tsl_cost *cost, int first, int n_kinds,
-                        const tsl_kind_seconds *all, bool quiet) {
+static tsl_err correct_key(const tsl_run_settings *settings, const tsl_cost *cost, int first,
+                           int n_kinds, const tsl_kind_seconds *all, bool quiet) {
+  tsl_err err = TSL_OK;
   tsl_speed known = cost->speeds[first];
+  char path[1024];
   FILE *file = NULL;
   const char *key = key_of(cost, first);
-  (void)tsl_calibration_speed(path, key, n_kinds, &known);
+  TSL_TRY(tsl_calibration_path(settings, path, sizeof path));
   for (int k = 0; k < n_kinds; k++) {
+    (void)tsl_calibration_find(settings, key, k, known.c[k]);
     const double predicted = predict(known.c[k], &all[k]);
     const double factor = correction_of(factor_of(predicted, &all[k]), all[k].runs);
     const double *c = best_of(cost, first, k, &all[k]);
     if (factor == 1) continue;
-    if (file == NULL && (file = tsl_calibration_append(path)) == NULL) return;
+    if (file == NULL && (file = tsl_calibration_append(settings)) == NULL) goto done;
     correct(file, key, k, c, factor * predicted / predict(c, &all[k]));
   }
   if (file != NULL && !quiet) tell(key, &known, all, path);
+done:
   if (file != NULL) (void)fclose(file);
+  return err;
 }
 
 tsl_err tsl_calibration_correct(const tsl_run_settings *settings, const tsl_cost *cost, int n_kinds,
                                 const tsl_kind_seconds (*shown)[TSL_MAX_KINDS], bool quiet) {
   tsl_err err = TSL_OK;
-  char path[1024];
   tsl_kind_seconds(*all)[TSL_MAX_KINDS] = NULL;
   if (cost->keys == NULL) return TSL_OK;
-  TSL_TRY(tsl_calibration_path(settings, path, sizeof path));
   TSL_TRY(tsl_alloc(cost->n_ranks, sizeof *all, "measured times", (void **)&all));
   for (int r = 0; r < cost->n_ranks; r++) add_rank(shown[r], all[first_of(cost, r)]);
   for (int r = 0; r < cost->n_ranks; r++)
-    if (first_of(cost, r) == r) correct_key(path, cost, r, n_kinds, all[r], quiet);
+    if (first_of(cost, r) == r) TSL_TRY(correct_key(settings, cost, r, n_kinds, all[r], quiet));
 done:
   tsl_free(all);
   return err;

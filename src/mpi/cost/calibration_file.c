@@ -100,12 +100,17 @@ done:
   return err;
 }
 
-FILE *tsl_calibration_open(const char *path) {
+static FILE *open_path(const char *path) {
   struct stat at;
   const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe must not block */
   FILE *file = fd >= 0 && fstat(fd, &at) == 0 && S_ISREG(at.st_mode) ? fdopen(fd, "r") : NULL;
   if (file == NULL && fd >= 0) (void)close(fd);
   return file;
+}
+
+FILE *tsl_calibration_open(const tsl_run_settings *settings) {
+  char path[1024];
+  return tsl_calibration_path(settings, path, sizeof path) == TSL_OK ? open_path(path) : NULL;
 }
 
 void tsl_calibration_folders(const char *path) {
@@ -118,7 +123,9 @@ void tsl_calibration_folders(const char *path) {
   }
 }
 
-FILE *tsl_calibration_append(const char *path) {
+FILE *tsl_calibration_append(const tsl_run_settings *settings) {
+  char path[1024];
+  if (tsl_calibration_path(settings, path, sizeof path) != TSL_OK) return NULL;
   tsl_calibration_folders(path);
   const int fd =
       open(path, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666);
@@ -180,7 +187,7 @@ tsl_err tsl_calibration_check(const char *path) {
   struct stat at;
   tsl_calibration_line line = {.number = 0};
   bool good = false;
-  FILE *file = tsl_calibration_open(path);
+  FILE *file = open_path(path);
   if (file == NULL) return TSL_OK; /* it will be made, or a note says why not */
   good = fstat(fileno(file), &at) == 0 && at.st_size == 0;
   while (tsl_calibration_next(file, &line)) good = true;
@@ -200,39 +207,58 @@ void tsl_calibration_put(FILE *file, const char *key, int kind, const double *c)
   fflush(file); /* one write a line, so that those of concurrent jobs do not mix */
 }
 
-bool tsl_calibration_speed(const char *path, const char *key, int n_kinds, tsl_speed *speed) {
-  FILE *file = tsl_calibration_open(path);
+bool tsl_calibration_find(const tsl_run_settings *settings, const char *key, int kind, double *c) {
+  FILE *file = tsl_calibration_open(settings);
   const uint64_t hash = fnv1a(key);
   tsl_calibration_line line = {.number = 0};
-  unsigned found = 0;
+  bool found = false;
   while (tsl_calibration_next(file, &line)) {
-    if (line.hash != hash || line.kind < 0 || line.kind >= n_kinds) continue;
-    memcpy(speed->c[line.kind], line.c, sizeof line.c);
-    found |= 1u << line.kind;
+    if (line.hash != hash || line.kind != kind) continue;
+    memcpy(c, line.c, sizeof line.c);
+    found = true;
   }
-  return found == (1u << n_kinds) - 1;
-}
-
-double tsl_calibration_one(const char *path, const char *key, int kind) {
-  FILE *file = tsl_calibration_open(path);
-  const uint64_t hash = fnv1a(key);
-  tsl_calibration_line line = {.number = 0};
-  double found = -1;
-  while (tsl_calibration_next(file, &line))
-    if (line.hash == hash && line.kind == kind) found = line.c[0];
   return found;
 }
 
-tsl_err tsl_calibration_keep(const tsl_run_settings *settings, const char *key, int kind,
-                             double value) {
-  tsl_err err = TSL_OK;
+void tsl_calibration_keep(const tsl_run_settings *settings, const char *key, int kind,
+                          double value) {
   const double c[TSL_N_TERMS] = {value};
-  char path[1024];
-  FILE *file = NULL;
-  TSL_TRY(tsl_calibration_path(settings, path, sizeof path));
-  file = tsl_calibration_append(path);
-  if (file != NULL) tsl_calibration_put(file, key, kind, c);
-done:
-  if (file != NULL) (void)fclose(file);
-  return err;
+  FILE *file = tsl_calibration_append(settings);
+  if (file == NULL) return;
+  tsl_calibration_put(file, key, kind, c);
+  (void)fclose(file);
+}
+
+/* ---- rates */
+
+static bool same(const tsl_calibration_line *a, const tsl_calibration_line *b) {
+  return strcmp(a->host, b->host) == 0 && strcmp(a->device, b->device) == 0 &&
+         strcmp(a->threads, b->threads) == 0 && strcmp(a->ranks, b->ranks) == 0;
+}
+
+int tsl_device_rates_read(const tsl_run_settings *settings, const char *family,
+                          const char *signature, tsl_device_rate *rates, int room) {
+  tsl_calibration_line line = {.number = 0};
+  char wanted[sizeof line.signature];
+  int n = 0;
+  FILE *file = tsl_calibration_open(settings);
+  (void)snprintf(wanted, sizeof wanted, "%s", signature);
+  for (char *c = wanted; *c != '\0'; c++)
+    if (*c == ',') *c = ' '; /* a comma of the signature reads like a blank */
+  while (tsl_calibration_next(file, &line)) {
+    int at = 0;
+    if (line.kind == TSL_WAY || line.kind <= TSL_PROBE || line.program[0] == '\0' ||
+        strcmp(line.family, family) != 0 || strcmp(line.signature, wanted) != 0)
+      continue;
+    while (at < n && !same(&rates[at].by, &line)) at++;
+    if (at == room) continue;
+    if (at == n) rates[n++] = (tsl_device_rate){.by = line};
+    if (line.kind == TSL_BETWEEN) rates[at].between = line.c[0];
+    if (line.kind == TSL_WAITING) rates[at].waiting = line.c[0];
+    if (line.kind < 0) continue;
+    rates[at].by = line;
+    rates[at].found |= 1u << line.kind;
+    memcpy(rates[at].speed.c[line.kind], line.c, sizeof line.c);
+  }
+  return n;
 }

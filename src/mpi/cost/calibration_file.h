@@ -48,7 +48,7 @@ tsl_err tsl_calibration_path(const tsl_run_settings *settings, char *path, size_
 tsl_err tsl_calibration_check(const char *path);
 
 /** The file, open for reading; NULL when there is none, or no regular one. */
-FILE *tsl_calibration_open(const char *path);
+FILE *tsl_calibration_open(const tsl_run_settings *settings);
 
 /** The next line that is understood, or a bad probe. At the end the file is closed.
  *  @param[in]     file  NULL: at its end
@@ -56,7 +56,7 @@ FILE *tsl_calibration_open(const char *path);
 bool tsl_calibration_next(FILE *file, tsl_calibration_line *line);
 
 /** The file, open for more lines; NULL, with a note, when it cannot be. */
-FILE *tsl_calibration_append(const char *path);
+FILE *tsl_calibration_append(const tsl_run_settings *settings);
 
 /** Add a line. @param[in] c  shape [TSL_N_TERMS], of a probe the first four */
 void tsl_calibration_put(FILE *file, const char *key, int kind, const double *c);
@@ -78,12 +78,30 @@ bool tsl_calibration_is_rate(double x);
 /** Was it measured by another build of the program? */
 bool tsl_calibration_older(const tsl_calibration_line *line);
 
-/** Coefficients by the lines of a key. @return there is one for each of n kinds */
-bool tsl_calibration_speed(const char *path, const char *key, int n_kinds, tsl_speed *speed);
+/** The terms that the file has for a key and kind. @param[out] c  shape [TSL_N_TERMS] */
+bool tsl_calibration_find(const tsl_run_settings *settings, const char *key, int kind, double *c);
 
-/** What the lines of a key and of TSL_BETWEEN, TSL_WAITING or TSL_WAY hold; -1: there is none. */
-double tsl_calibration_one(const char *path, const char *key, int kind);
+/** Keep what lines of kinds below 0, probes apart, hold. A file that cannot be written is told. */
+void tsl_calibration_keep(const tsl_run_settings *settings, const char *key, int kind,
+                          double value);
 
-/** Keep that. A file that cannot be written is told. */
-tsl_err tsl_calibration_keep(const tsl_run_settings *settings, const char *key, int kind,
-                             double value);
+enum { TSL_DEVICE_RATES = 256 }; /**< a file's rates for one problem that are looked at */
+
+/** A device as lines of the calibration file know it. */
+typedef struct tsl_device_rate {
+  tsl_calibration_line by; /**< whose it is, and of what units; the last of its lines */
+  tsl_speed speed;
+  double between; /**< s of rank 0 in the phases of an iteration, besides computing; 0: no run of
+                       these ranks has told */
+  double waiting; /**< time of these phases over the mean rank's device time; 0: likewise */
+  bool guess; /**< of a probe (device_probe.h), not of such units: size and lanes are not known */
+  unsigned found; /**< bits of the kinds that have a line */
+} tsl_device_rate;
+
+/**
+ * The rates that a file holds for a family and the signature of a problem; later lines win.
+ * @param[out] rates  shape [room]
+ * @return their number; 0 when there is no file
+ */
+int tsl_device_rates_read(const tsl_run_settings *settings, const char *family,
+                          const char *signature, tsl_device_rate *rates, int room);

@@ -29,19 +29,12 @@ static bool alike(const tsl_cost *cost, int a, int b) {
          memcmp(&cost->speeds[a], &cost->speeds[b], sizeof *cost->speeds) == 0;
 }
 
-tsl_err tsl_cost_like(const tsl_cost *cost, int32_t *like) {
-  tsl_err err = TSL_OK;
-  int32_t *firsts = NULL, n = 0;
-  TSL_TRY(tsl_alloc(cost->n_ranks, sizeof *firsts, "kinds of ranks", (void **)&firsts));
+void tsl_cost_like(const tsl_cost *cost, int32_t *like) {
   for (int r = 0; r < cost->n_ranks; r++) {
-    int k = 0;
-    while (k < n && !alike(cost, firsts[k], r)) k++;
-    if (k == n) firsts[n++] = r;
-    like[r] = firsts[k];
+    int first = 0;
+    while (first < r && (like[first] != first || !alike(cost, first, r))) first++;
+    like[r] = first;
   }
-done:
-  tsl_free(firsts);
-  return err;
 }
 
 double tsl_cost_seconds(const void *model, int rank, const tsl_unit *unit) {

@@ -57,7 +57,7 @@ bool tsl_cost_takes_part(const tsl_cost *cost, int rank);
  * Which ranks cannot be told apart: equal coefficients, and both take part or neither.
  * @param[out] like  shape [cost->n_ranks], the first such rank
  */
-tsl_err tsl_cost_like(const tsl_cost *cost, int32_t *like);
+void tsl_cost_like(const tsl_cost *cost, int32_t *like);
 
 /** tsl_seconds_fn: a run of the unit with everything in place; model is a tsl_cost. */
 double tsl_cost_seconds(const void *model, int rank, const tsl_unit *unit);

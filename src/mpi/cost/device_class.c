@@ -2,37 +2,30 @@
  * near it. */
 #include "device_class.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { NAME = 1, DRIVER = 3 }; /* words of a key: host|name|id|driver|threads|ranks|... */
-
 typedef struct member {
-  const char *key;
-  double seconds; /* of all units */
+  char class[TSL_COST_KEY]; /* equal for equal devices */
+  double seconds;           /* of all units */
   tsl_speed *speed;
 } member;
 
-static const char *word(const char *key, int k) {
-  for (; k > 0 && *key != '\0'; k--) {
-    key += strcspn(key, "|");
-    key += *key == '|';
+/* A key is host|name|id|driver|threads|ranks|...: all but the first and the third word. */
+static void tell_class(const char *key, char class[TSL_COST_KEY]) {
+  const char *words[4] = {key};
+  for (int k = 1; k < 4; k++) {
+    words[k] = words[k - 1] + strcspn(words[k - 1], "|");
+    words[k] += *words[k] == '|';
   }
-  return key;
-}
-
-static int compare_class(const char *a, const char *b) {
-  const char *x = word(a, NAME), *y = word(b, NAME);
-  const size_t m = strcspn(x, "|"), n = strcspn(y, "|");
-  const int order = memcmp(x, y, m < n ? m : n);
-  if (order != 0 || m != n) return order != 0 ? order : m < n ? -1 : 1;
-  return strcmp(word(a, DRIVER), word(b, DRIVER));
+  (void)snprintf(class, TSL_COST_KEY, "%.*s%s", (int)(words[2] - words[1]), words[1], words[3]);
 }
 
 /* Of equal ones by the coefficients, never by the rank. */
 static int by_class(const void *a, const void *b) {
   const member *x = a, *y = b;
-  const int order = compare_class(x->key, y->key);
+  const int order = strcmp(x->class, y->class);
   if (order != 0) return order;
   if (x->seconds != y->seconds) return x->seconds < y->seconds ? -1 : 1;
   return memcmp(x->speed, y->speed, sizeof *x->speed);
@@ -67,12 +60,13 @@ tsl_err tsl_device_class_pool(const char *keys, size_t key_bytes, const tsl_unit
   member *list = NULL;
   TSL_TRY(tsl_alloc(n, sizeof *list, "equal devices", (void **)&list));
   for (int r = 0; r < n; r++) {
-    list[r] = (member){.key = keys + (size_t)r * key_bytes, .speed = &cost->speeds[r]};
+    list[r].speed = &cost->speeds[r];
+    tell_class(keys + (size_t)r * key_bytes, list[r].class);
     for (int64_t u = 0; u < n_units; u++) list[r].seconds += tsl_cost_mean(cost, r, &units[u]);
   }
   qsort(list, (size_t)n, sizeof *list, by_class);
   for (int first = 0, end; first < n; first = end) {
-    for (end = first + 1; end < n && compare_class(list[first].key, list[end].key) == 0;) end++;
+    for (end = first + 1; end < n && strcmp(list[first].class, list[end].class) == 0;) end++;
     pool(list + first, end - first);
   }
 done:

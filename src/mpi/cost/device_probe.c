@@ -16,11 +16,13 @@ static bool is_of(const tsl_calibration_line *line, const char *host, const char
   return threads <= 0 || line->host[0] == '\0' || atoi(line->threads) == threads;
 }
 
-tsl_err tsl_device_probe_find(const char *path, const char *host, const char *device, int threads,
-                              int ranks, tsl_calibration_line *probe) {
+tsl_err tsl_device_probe_find(const tsl_run_settings *settings, const char *host,
+                              const char *device, int threads, int ranks,
+                              tsl_calibration_line *probe) {
   tsl_err err = TSL_OK;
   tsl_calibration_line line = {.number = 0};
-  FILE *file = tsl_calibration_open(path);
+  FILE *file = tsl_calibration_open(settings);
+  char path[1024];
   int bad = 0, least = 0;
   probe->kind = TSL_NO_LINE;
   while (tsl_calibration_next(file, &line)) {
@@ -29,20 +31,23 @@ tsl_err tsl_device_probe_find(const char *path, const char *host, const char *de
     if (!is_of(&line, host, device, threads) || (probe->kind == TSL_PROBE && off > least)) continue;
     *probe = line, least = off;
   }
-  if (bad > 0)
-    TSL_FAIL(TSL_ERR_INPUT,
-             "%s:%d: a probe has flop/s, bytes/s, seconds of a launch and bytes/s to the host, "
-             "each a number above 0, and whose they are; remove the line, and run `tesela probe` "
-             "again",
-             path, bad);
+  if (bad == 0) return TSL_OK;
+  TSL_TRY(tsl_calibration_path(settings, path, sizeof path));
+  TSL_FAIL(TSL_ERR_INPUT,
+           "%s:%d: a probe has flop/s, bytes/s, seconds of a launch and bytes/s to the host, "
+           "each a number above 0, and whose they are; remove the line, and run `tesela probe` "
+           "again",
+           path, bad);
 done:
   return err;
 }
 
-tsl_err tsl_device_probe_of(const char *path, const char *key, tsl_calibration_line *probe) {
+tsl_err tsl_device_probe_of(const tsl_run_settings *settings, const char *key,
+                            tsl_calibration_line *probe) {
   tsl_calibration_line of = {.kind = TSL_PROBE};
   tsl_calibration_words(key, &of);
-  return tsl_device_probe_find(path, of.host, of.device, atoi(of.threads), atoi(of.ranks), probe);
+  return tsl_device_probe_find(settings, of.host, of.device, atoi(of.threads), atoi(of.ranks),
+                               probe);
 }
 
 static double result_bytes(const tsl_problem *problem, const tsl_unit *unit) {

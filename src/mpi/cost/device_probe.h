@@ -28,11 +28,13 @@
  * @param[out] probe  of kind TSL_NO_LINE when there is none
  * @return TSL_ERR_INPUT with file:line: a figure that is no number above 0, or no key
  */
-tsl_err tsl_device_probe_find(const char *path, const char *host, const char *device, int threads,
-                              int ranks, tsl_calibration_line *probe);
+tsl_err tsl_device_probe_find(const tsl_run_settings *settings, const char *host,
+                              const char *device, int threads, int ranks,
+                              tsl_calibration_line *probe);
 
 /** That of a rank of this job. @param[in] key  begins as tsl_calibration_key writes it */
-tsl_err tsl_device_probe_of(const char *path, const char *key, tsl_calibration_line *probe);
+tsl_err tsl_device_probe_of(const tsl_run_settings *settings, const char *key,
+                            tsl_calibration_line *probe);
 
 /** The guess for a problem's units. @param[in] units  shape [n] */
 void tsl_device_probe_speed(const tsl_calibration_line *probe, const tsl_problem *problem,

@@ -4,7 +4,6 @@
 
 #include "batch.h"
 #include "device_probe.h"
-#include "overlap.h"
 #include "slab_pool.h"
 #include "test_delay_card.h"
 
@@ -26,6 +25,8 @@ typedef struct trial {
   tsl_unit units[TSL_MAX_BATCH];
   int64_t n;
   int64_t bands;
+  double setup;   /* operations of units that had not run before */
+  double first;   /* s of its first run */
   double seconds; /* with everything in place */
   tsl_part parts[TSL_MAX_BATCH];
 } trial;
@@ -44,7 +45,7 @@ typedef struct sampler {
   double spent;        /* s */
   double first, setup; /* s that first runs took more, and their operations */
   tsl_sample samples[LAST + PLACES];
-  int n_samples;
+  int n_samples, n_grown;
   const tsl_speed *guess; /* NULL: none */
   tsl_speed *speed;
 } sampler;
@@ -82,43 +83,27 @@ static bool same_box(const tsl_unit *a, const tsl_unit *b) {
   return memcmp(a->lo, b->lo, sizeof a->lo) == 0 && memcmp(a->hi, b->hi, sizeof a->hi) == 0;
 }
 
-/* Operations of the units' first runs that are to come; a part of a unit is new each time. */
-static double count_setup(const sampler *m, const trial *t) {
-  double sum = 0;
-  for (int64_t u = 0; u < t->n; u++) sum += m->ran[t->units[u].id] ? 0 : t->units[u].setup;
-  return sum;
-}
-
-static void mark_run(const sampler *m, const trial *t) {
-  for (int64_t u = 0; u < t->n; u++) {
-    const tsl_unit *part = &t->units[u];
-    if (same_box(part, &m->units[part->id])) m->ran[part->id] = true;
-  }
-}
-
-/* A trial's first run. */
-typedef struct first_run {
-  double seconds, setup; /* s; operations of units that had not run before */
-} first_run;
-
-static tsl_err run_first(sampler *m, trial *t, first_run *f) {
+/* What has not run before counts; a part of a unit is new each time. */
+static tsl_err run_first(sampler *m, trial *t) {
   tsl_err err = TSL_OK;
-  f->setup = count_setup(m, t);
-  TSL_TRY(run_once(m, t, &f->seconds));
-  mark_run(m, t);
-  t->seconds = f->seconds;
+  t->setup = 0;
+  for (int64_t u = 0; u < t->n; u++) t->setup += m->ran[t->units[u].id] ? 0 : t->units[u].setup;
+  TSL_TRY(run_once(m, t, &t->first));
+  for (int64_t u = 0; u < t->n; u++)
+    if (same_box(&t->units[u], &m->units[t->units[u].id])) m->ran[t->units[u].id] = true;
+  t->seconds = t->first;
 done:
   return err;
 }
 
 /* The better time counts, or where the first run made something anew, that of the second. */
-static tsl_err run_again(sampler *m, trial *t, const first_run *f) {
+static tsl_err run_again(sampler *m, trial *t) {
   tsl_err err = TSL_OK;
   double again = 0;
   TSL_TRY(run_once(m, t, &again));
-  t->seconds = f->setup > 0 ? again : fmin(f->seconds, again);
-  m->first += f->setup > 0 ? fmax(0, f->seconds - again) : 0;
-  m->setup += f->setup;
+  t->seconds = t->setup > 0 ? again : fmin(t->first, again);
+  m->first += t->setup > 0 ? fmax(0, t->first - again) : 0;
+  m->setup += t->setup;
 done:
   return err;
 }
@@ -168,27 +153,24 @@ static tsl_sample mean_of(const sampler *m, const trial *t) {
 
 /* ---- measuring a kind */
 
-/* Of the growing trials. */
-static void keep_sample(sampler *m, const trial *t) {
-  if (m->n_samples == LAST) memmove(m->samples, m->samples + 1, (LAST - 1) * sizeof *m->samples);
-  if (m->n_samples < LAST) m->n_samples++;
-  m->samples[m->n_samples - 1] = mean_of(m, t);
-}
-
 static void fit(sampler *m) {
   const int kind = m->at[0]->kind;
   tsl_cost_fit(m->samples, m->n_samples, m->speed->c[kind]);
   m->speed->c[kind][TSL_SETUP] = m->setup > 0 ? m->first / m->setup : 0;
 }
 
+/* s of the mean band's first run. */
+static double band_seconds(const sampler *m, const tsl_speed *speed, const tsl_unit *at, trial *t) {
+  cut_trial(m, at, 1, t);
+  const tsl_unit band = mean_of(m, t).unit;
+  return tsl_speed_seconds(speed, &band) + speed->c[band.kind][TSL_SETUP] * band.setup;
+}
+
 /* Where trials begin: with a guess, with the largest that is still short if the guess is wrong. */
 static double first_size(const sampler *m, trial *t) {
   double size = FIRST_SIZE;
   if (m->guess == NULL) return size;
-  cut_trial(m, m->at[m->n / 2], 1, t);
-  const tsl_sample band = mean_of(m, t);
-  const double seconds = tsl_speed_seconds(m->guess, &band.unit) +
-                         m->guess->c[band.unit.kind][TSL_SETUP] * band.unit.setup;
+  const double seconds = band_seconds(m, m->guess, m->at[m->n / 2], t);
   while (size * GROWTH * seconds * TSL_PROBE_UNSURE <= TSL_PRECISE && size < TSL_MAX_BATCH)
     size *= GROWTH;
   return size;
@@ -199,19 +181,18 @@ static double first_size(const sampler *m, trial *t) {
 static tsl_err measure_growing(sampler *m, trial *t, trial *before) {
   tsl_err err = TSL_OK;
   double size = first_size(m, t), smaller = 0;
-  first_run first;
-  *before = (trial){.n = 0};
   for (; m->n_samples == 0 || m->spent < BUDGET; smaller = size, size *= GROWTH) {
     cut_trial(m, m->at[m->n / 2], size, t);
-    if (same_work(t, before)) {
+    if (smaller > 0 && same_work(t, before)) {
       if (size > 1) break; /* there are no more */
       continue;
     }
-    TSL_TRY(run_first(m, t, &first));
-    if (first.seconds < TSL_PRECISE || first.setup > 0) TSL_TRY(run_again(m, t, &first));
+    TSL_TRY(run_first(m, t));
+    if (t->first < TSL_PRECISE || t->setup > 0) TSL_TRY(run_again(m, t));
     if (m->n_samples == 0) m->first = m->setup = 0;
-    keep_sample(m, t);
-    if (smaller > 0 && first.seconds >= TSL_PRECISE &&
+    m->samples[m->n_grown++ % LAST] = mean_of(m, t);
+    m->n_samples = m->n_grown < LAST ? m->n_grown : LAST;
+    if (smaller > 0 && t->first >= TSL_PRECISE &&
         t->seconds * smaller >= STEEP * before->seconds * size)
       break;
     *before = *t;
@@ -219,15 +200,6 @@ static tsl_err measure_growing(sampler *m, trial *t, trial *before) {
   fit(m);
 done:
   return err;
-}
-
-/* Bands at a place that take long enough, by what is known: a part of one, or several. */
-static void cut_place(const sampler *m, int k, trial *t) {
-  const tsl_unit *at = m->at[(m->n - 1) * (2 * k + 1) / (2 * PLACES)];
-  cut_trial(m, at, 1, t);
-  const tsl_sample one = mean_of(m, t);
-  const double setup = m->speed->c[at->kind][TSL_SETUP] * one.unit.setup;
-  cut_trial(m, at, TSL_PRECISE / fmax(1e-9, tsl_speed_seconds(m->speed, &one.unit) + setup), t);
 }
 
 /* The last n samples are places, which count for how fast the device is; all for what that depends
@@ -244,18 +216,18 @@ static void set_level(sampler *m, int n) {
 
 /* One place cannot tell time for each byte from time for each item; bands from few items a byte to
  * many can. All in turn, so that none finds its data in a cache. */
-static tsl_err measure_places(sampler *m, trial *t) {
+static tsl_err measure_places(sampler *m, trial *trials) {
   tsl_err err = TSL_OK;
-  first_run first[PLACES];
   int n = 0;
   for (; n < PLACES && m->spent < BUDGET; n++) {
-    cut_place(m, n, t);
-    TSL_TRY(run_first(m, t, &first[n]));
+    const tsl_unit *at = m->at[(m->n - 1) * (2 * n + 1) / (2 * PLACES)];
+    const double seconds = band_seconds(m, m->speed, at, &trials[n]);
+    cut_trial(m, at, TSL_PRECISE / fmax(1e-9, seconds), &trials[n]);
+    TSL_TRY(run_first(m, &trials[n]));
   }
   for (int k = 0; k < n; k++) {
-    cut_place(m, k, t);
-    TSL_TRY(run_again(m, t, &first[k]));
-    m->samples[m->n_samples++] = mean_of(m, t);
+    TSL_TRY(run_again(m, &trials[k]));
+    m->samples[m->n_samples++] = mean_of(m, &trials[k]);
   }
   fit(m);
   set_level(m, n);
@@ -266,9 +238,9 @@ done:
 static tsl_err measure_kind(sampler *m, bool places) {
   tsl_err err = TSL_OK;
   trial *trials = NULL;
-  TSL_TRY(tsl_alloc(2, sizeof *trials, "calibration", (void **)&trials));
+  TSL_TRY(tsl_alloc(PLACES, sizeof *trials, "calibration", (void **)&trials));
   TSL_TRY(measure_growing(m, &trials[0], &trials[1]));
-  if (places) TSL_TRY(measure_places(m, &trials[0]));
+  if (places) TSL_TRY(measure_places(m, trials));
 done:
   tsl_free(trials);
   return err;
@@ -295,7 +267,7 @@ static tsl_err measure_bag(sampler *m) {
   tsl_err err = TSL_OK;
   m->stride = m->wide = 1;
   for (int kind = 0; kind < m->executor->problem->family->n_kinds; kind++) {
-    m->n = m->n_samples = 0;
+    m->n = m->n_samples = m->n_grown = 0;
     m->spent = m->first = m->setup = 0;
     for (int64_t u = 0; u < m->n_units; u++)
       if (m->units[u].kind == kind) m->at[m->n++] = &m->units[u];
@@ -332,7 +304,7 @@ static tsl_err measure_strips(sampler *m, int n_ranks) {
   const tsl_executor *executor = m->executor;
   const tsl_backend *backend = executor->backend;
   int64_t of_rank;
-  TSL_TRY(tsl_overlaps(executor, &m->overlaps));
+  m->overlaps = tsl_overlaps(executor);
   m->stride = count_lanes(m->units, m->n_units);
   of_rank = m->stride > n_ranks ? m->stride / n_ranks : 1;
   if (of_rank > m->room) of_rank = m->room;

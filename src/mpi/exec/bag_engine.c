@@ -7,7 +7,6 @@
 #include "complete_unit.h"
 #include "fault.h"
 #include "heartbeat.h"
-#include "overlap.h"
 #include "progress.h"
 #include "slab_pool.h"
 #include "test_delay_card.h"
@@ -38,7 +37,6 @@ typedef struct batch {
   const tsl_executor *executor;
   tsl_unit *units; /* [room] of the engine */
   tsl_part *parts; /* [room] */
-  bool *dynamic;   /* [room] */
   tsl_message parcel;
   tsl_slab_pool slots;
   int64_t n;
@@ -46,7 +44,6 @@ typedef struct batch {
   double start;   /* tsl_now() when the device began, or was free for it */
   double *freed;  /* tsl_now() when the device had done the batch before; the compute thread's */
   double seconds; /* predicted */
-  int64_t order;  /* of posting */
 } batch;
 
 /* The state of this rank's phase. */
@@ -55,21 +52,22 @@ typedef struct engine_state {
   tsl_shared_counter *counter;
   tsl_work_source *source;
   tsl_result_writer *delivery;
-  batch *batches; /* [N_BATCHES] */
+  batch batches[N_BATCHES];
+  batch *queue[AHEAD]; /* those posted, in order */
   int rank, size, posted;
-  int64_t n_posted;         /* batches so far */
-  int64_t room;             /* units of one batch, see batch.h */
-  int64_t *least;           /* [n_kinds] of a kind, while there are as many */
-  bool overlaps;            /* the device takes a batch while it computes the one before */
-  double freed;             /* see batch */
-  double since;             /* tsl_now() when the device began its present batch, about */
-  double planned, measured; /* s of the last batches, older ones counting less */
-  double slower;            /* measured over planned */
+  int64_t room;                 /* units of one batch, see batch.h */
+  int64_t least[TSL_MAX_KINDS]; /* units of a batch by kind, while there are as many */
+  bool overlaps;                /* the device takes a batch while it computes the one before */
+  double freed;                 /* see batch */
+  double since;                 /* tsl_now() when the device began its present batch, about */
+  double planned, measured;     /* s of the last batches, older ones counting less */
+  double slower;                /* measured over planned */
   bool abort, pause, ended;
   bool lost;   /* a rank is silent; with abort: nothing can be saved */
   tsl_err err; /* first failure of this rank */
   tsl_err_copy error;
-  double before;     /* work that was finished at the start */
+  double total;      /* work of all units */
+  double before;     /* of those that were finished at the start */
   double slow_check; /* last look at the abort flag */
   tsl_progress progress;
 } engine_state;
@@ -84,29 +82,20 @@ static void keep_error(engine_state *e, tsl_err err) {
 
 /* ---- on the compute thread */
 
-static tsl_err bag_engine_compute(tsl_task *task) {
-  tsl_err err = TSL_OK;
-  batch *b = (batch *)task;
-  const tsl_executor *st = b->executor;
-  TSL_TRY(tsl_fault_before(st->placement->rank, b->units, b->n));
-  b->start = tsl_now();
-  tsl_heart_unit(b->units[0].id);
-  TSL_TRY(st->backend->run(st->worker, b->units, b->n, b->parts));
-  TSL_TRY(tsl_test_delay(st, b->n, b->parts, b->n));
-  tsl_fault_after(st->problem, st->placement->rank, b->units, b->n, b->parts);
-done:
-  return err;
-}
-
-/* The same in two halves. */
+/* Begin a batch; where none overlap, end it too. */
 static tsl_err bag_engine_begin(tsl_task *task) {
   tsl_err err = TSL_OK;
   batch *b = (batch *)task;
   const tsl_executor *st = b->executor;
+  const bool ends = task->finish == NULL;
+  if (ends) tsl_fault_wait(st->placement->rank, b->units, b->n);
   TSL_TRY(tsl_fault_begin(st->placement->rank, b->units, b->n));
   b->start = tsl_now();
   tsl_heart_unit(b->units[0].id);
-  TSL_TRY(st->backend->start(st->worker, b->units, b->n, b->parts));
+  TSL_TRY((ends ? st->backend->run : st->backend->start)(st->worker, b->units, b->n, b->parts));
+  if (!ends) goto done;
+  TSL_TRY(tsl_test_delay(st, b->n, b->parts, b->n));
+  tsl_fault_after(st->problem, st->placement->rank, b->units, b->n, b->parts);
 done:
   return err;
 }
@@ -131,10 +120,6 @@ done:
 
 /* ---- feeding */
 
-static double predicted(const engine_state *e, int64_t unit) {
-  return tsl_cost_seconds(e->phase->cost, e->rank, &e->phase->units[unit]);
-}
-
 /* Work as everybody counts it: seconds on rank 0's device. */
 static double work_of(const engine_state *e, const tsl_unit *unit) {
   return tsl_cost_seconds(e->phase->cost, 0, unit);
@@ -144,8 +129,7 @@ static double work_of(const engine_state *e, const tsl_unit *unit) {
 static double ahead(const engine_state *e) {
   double seconds = 0;
   if (e->posted == 0) return 0;
-  for (int k = 0; k < N_BATCHES; k++)
-    if (e->batches[k].posted) seconds += e->batches[k].seconds * e->slower;
+  for (int k = 0; k < e->posted; k++) seconds += e->queue[k]->seconds * e->slower;
   seconds -= tsl_now() - e->since;
   return seconds > 0 ? seconds : 1e-9; /* busy still */
 }
@@ -156,11 +140,6 @@ static bool is_full(const engine_state *e, const batch *b) {
          b->seconds * e->slower >= tsl_work_source_longest(e->source);
 }
 
-static bool is_finished(const engine_state *e, int64_t unit) {
-  const uint8_t *finished = e->phase->plan->finished;
-  return finished != NULL && finished[unit];
-}
-
 /* Units for a batch: none when there are none for now. */
 static tsl_err bag_engine_fill(engine_state *e, batch *b) {
   tsl_err err = TSL_OK;
@@ -169,11 +148,10 @@ static tsl_err bag_engine_fill(engine_state *e, batch *b) {
   b->seconds = 0;
   tsl_slab_pool_reset(&b->slots);
   while (!is_full(e, b)) {
-    TSL_TRY(tsl_work_source_next(e->source, ahead(e), b->n == 0, &u, &b->dynamic[b->n]));
+    TSL_TRY(tsl_work_source_next(e->source, ahead(e), b->n == 0, &u));
     if (u < 0) break;
-    if (is_finished(e, u)) continue;
     b->units[b->n] = e->phase->units[u];
-    b->seconds += predicted(e, u);
+    b->seconds += tsl_cost_seconds(e->phase->cost, e->rank, &e->phase->units[u]);
     TSL_TRY(tsl_slab_pool_place(&b->slots, &b->units[b->n], &b->parts[b->n]));
     b->n++;
   }
@@ -191,19 +169,16 @@ static bool work_left(const engine_state *e) {
   return !e->abort && !e->pause && tsl_work_source_left(e->source);
 }
 
-static bool wants_more(const engine_state *e) {
-  return e->posted < AHEAD && ahead(e) <= tsl_work_source_enough(e->source);
-}
-
 static tsl_err feed(engine_state *e, bool *moved) {
   tsl_err err = TSL_OK;
   batch *b;
-  while (work_left(e) && wants_more(e) && (b = idle_batch(e)) != NULL) {
+  while (work_left(e) && e->posted < AHEAD && ahead(e) <= tsl_work_source_enough(e->source) &&
+         (b = idle_batch(e)) != NULL) {
     TSL_TRY(bag_engine_fill(e, b));
     if (b->n == 0) break;
     b->posted = true;
-    b->order = e->n_posted++;
-    if (e->posted++ == 0) e->since = tsl_now();
+    if (e->posted == 0) e->since = tsl_now();
+    e->queue[e->posted++] = b;
     tsl_compute_thread_post(e->phase->executor->thread, &b->task);
     *moved = true;
   }
@@ -231,6 +206,7 @@ done:
 static tsl_err retire(engine_state *e, batch *b) {
   tsl_err err = TSL_OK;
   b->posted = false;
+  for (int k = 1; k < e->posted; k++) e->queue[k - 1] = e->queue[k]; /* it was the first */
   e->posted--;
   e->since = tsl_now();
   TSL_TRY(tsl_err_restore(&b->task.error));
@@ -244,11 +220,14 @@ done:
 
 static tsl_err deliver(engine_state *e, batch *b) {
   tsl_err err = TSL_OK;
+  const tsl_plan *plan = e->phase->plan;
   double start = b->start, work = 0;
   if (e->abort) return TSL_OK;
-  for (int64_t k = 0; k < b->n; k++)
-    TSL_TRY(tsl_complete_unit(e->phase, e->delivery, e->rank, &b->units[k], b->dynamic[k], &start,
+  for (int64_t k = 0; k < b->n; k++) { /* only a plan of all units lets them be taken by others */
+    const bool dynamic = plan->dynamic > 0 && plan->owner[b->units[k].id] != e->rank;
+    TSL_TRY(tsl_complete_unit(e->phase, e->delivery, e->rank, &b->units[k], dynamic, &start,
                               &b->parts[k]));
+  }
   TSL_TRY(tsl_result_writer_send(e->delivery, b->units, b->n, b->parts, &b->parcel));
   TSL_TRY(tsl_result_writer_flush(e->delivery));
   e->phase->finish = start - e->phase->origin;
@@ -302,19 +281,9 @@ static bool wants_pause(const engine_state *e, double now) {
   return tsl_stop_politely() || (e->rank == 0 && now >= e->phase->pause_at);
 }
 
-/* The batch that the device computes, or will end first: of those posted the one with the lowest
- * order, or NULL. */
-static const batch *first_batch(const engine_state *e) {
-  const batch *first = NULL;
-  for (int k = 0; k < N_BATCHES; k++)
-    if (e->batches[k].posted && (first == NULL || e->batches[k].order < first->order))
-      first = &e->batches[k];
-  return first;
-}
-
 static void end_if_hung(const engine_state *e, double now) {
-  const batch *b = first_batch(e);
-  if (b != NULL)
+  const batch *b = e->queue[0]; /* that the device computes, or will end first */
+  if (e->posted > 0)
     tsl_watchdog_check(e->phase, e->rank, b->units, b->n, now - e->since, b->seconds * e->slower);
 }
 
@@ -347,18 +316,8 @@ static tsl_err bag_engine_look_around(engine_state *e) {
   if (e->rank == 0 && tsl_progress_due(&e->progress)) {
     double done_seconds = 0;
     TSL_TRY(tsl_counter_done(e->counter, &done_seconds));
-    const double total = e->before + tsl_work_source_total(e->source);
-    tsl_progress_update(&e->progress, total > 0 ? (e->before + done_seconds) / total : 1);
+    tsl_progress_update(&e->progress, e->total > 0 ? (e->before + done_seconds) / e->total : 1);
   }
-done:
-  return err;
-}
-
-static tsl_err serve_others(engine_state *e, bool *moved) {
-  tsl_err err = TSL_OK;
-  bool took = false;
-  TSL_TRY(tsl_result_writer_serve(e->delivery, e->abort, &took));
-  *moved = *moved || took;
 done:
   return err;
 }
@@ -370,7 +329,7 @@ static void turn(engine_state *e) {
   end_if_hung(e, tsl_now());
   keep_error(e, bag_engine_look_around(e));
   keep_error(e, feed(e, &moved));
-  keep_error(e, serve_others(e, &moved));
+  keep_error(e, tsl_result_writer_serve(e->delivery, e->abort, &moved));
   keep_error(e, release_sent(e, &moved));
   if (e->abort && e->phase->out != NULL) tsl_out_forget(e->phase->out);
   landed = tsl_compute_thread_done(e->phase->executor->thread, nap(e, moved));
@@ -392,75 +351,65 @@ static bool finished(const engine_state *e) {
 
 /* ---- set-up */
 
-static tsl_err set_least(engine_state *e) {
+static tsl_err open_batch(engine_state *e, batch *b) {
   tsl_err err = TSL_OK;
-  const tsl_executor *x = e->phase->executor;
-  const int n_kinds = x->problem->family->n_kinds;
-  TSL_TRY(tsl_alloc(n_kinds, sizeof *e->least, "batches", (void **)&e->least));
-  for (int k = 0; k < n_kinds; k++) {
-    const bool many = x->backend->saturating_units != NULL;
-    e->least[k] = many ? x->backend->saturating_units(x->worker, k) : 1;
-  }
-done:
-  return err;
-}
-
-static tsl_err open_batch(const engine_state *e, batch *b) {
-  tsl_err err = TSL_OK;
+  const tsl_phase *phase = e->phase;
+  const tsl_executor *x = phase->executor;
+  b->task.run = bag_engine_begin;
+  b->task.finish = e->overlaps ? bag_engine_finish : NULL;
+  b->task.ended = e->overlaps ? has_ended : NULL;
+  b->executor = x;
+  b->freed = &e->freed;
   TSL_TRY(tsl_alloc(e->room, sizeof *b->units, "units of a batch", (void **)&b->units));
   TSL_TRY(tsl_alloc(e->room, sizeof *b->parts, "results of a batch", (void **)&b->parts));
-  TSL_TRY(tsl_alloc(e->room, sizeof *b->dynamic, "units of a batch", (void **)&b->dynamic));
+  TSL_TRY(tsl_slab_pool_open(phase->problem, x->backend, phase->units, phase->plan->n_units,
+                             e->room, &b->slots));
 done:
   return err;
-}
-
-static void close_batch(const engine_state *e, batch *b) {
-  for (int64_t p = 0; p < e->room && b->parts != NULL; p++) tsl_part_drop_lists(&b->parts[p]);
-  tsl_slab_pool_close(&b->slots);
-  tsl_message_drop(&b->parcel);
-  TSL_FREE_ALL(b->units, b->parts, b->dynamic);
 }
 
 static tsl_err open_engine(engine_state *e) {
   tsl_err err = TSL_OK;
   tsl_phase *phase = e->phase;
-  TSL_TRY(set_least(e));
-  const tsl_plan *plan = phase->plan;
-  TSL_TRY(tsl_overlaps(phase->executor, &e->overlaps));
-  TSL_TRY(tsl_alloc(N_BATCHES, sizeof *e->batches, "result buffers", (void **)&e->batches));
-  for (int k = 0; k < N_BATCHES; k++) {
-    TSL_TRY(open_batch(e, &e->batches[k]));
-    e->batches[k].task.run = e->overlaps ? bag_engine_begin : bag_engine_compute;
-    e->batches[k].task.finish = e->overlaps ? bag_engine_finish : NULL;
-    e->batches[k].task.ended = e->overlaps ? has_ended : NULL;
-    e->batches[k].executor = phase->executor;
-    e->batches[k].freed = &e->freed;
-    TSL_TRY(tsl_slab_pool_open(phase->problem, phase->executor->backend, phase->units,
-                               plan->n_units, e->room, &e->batches[k].slots));
-  }
+  const tsl_executor *x = phase->executor;
+  const int64_t n = phase->plan->n_units;
+  const bool many = x->backend->saturating_units != NULL;
+  for (int k = 0; k < phase->problem->family->n_kinds; k++)
+    e->least[k] = many ? x->backend->saturating_units(x->worker, k) : 1;
+  e->overlaps = tsl_overlaps(x);
+  e->room = tsl_batch_room(phase->problem, phase->units, n, phase->memory);
+  if (e->room > n) e->room = n > 0 ? n : 1;
+  for (int k = 0; k < N_BATCHES; k++) TSL_TRY(open_batch(e, &e->batches[k]));
   TSL_TRY(tsl_complete_open(phase));
-  TSL_TRY(tsl_result_writer_open(phase->comm, phase->problem, phase->out, phase->units,
-                                 plan->n_units, &e->delivery));
+  TSL_TRY(tsl_result_writer_open(phase->comm, phase->problem, phase->out, phase->units, n,
+                                 &e->delivery));
 done:
   return err;
 }
 
 static void close_engine(engine_state *e) {
-  for (int k = 0; k < N_BATCHES && e->batches != NULL; k++) close_batch(e, &e->batches[k]);
-  tsl_free(e->batches);
+  for (int k = 0; k < N_BATCHES; k++) {
+    batch *b = &e->batches[k];
+    for (int64_t p = 0; p < e->room && b->parts != NULL; p++) tsl_part_drop_lists(&b->parts[p]);
+    tsl_slab_pool_close(&b->slots);
+    tsl_message_drop(&b->parcel);
+    TSL_FREE_ALL(b->units, b->parts);
+  }
   tsl_work_source_close(&e->source);
-  tsl_free(e->least);
   tsl_result_writer_close(&e->delivery);
   tsl_counter_close(&e->counter);
 }
 
 static void start_clock(engine_state *e) {
-  const double total = tsl_work_source_total(e->source);
+  const tsl_plan *plan = e->phase->plan;
   if (e->phase->origin == 0) e->phase->origin = tsl_now();
-  for (int64_t u = 0; u < e->phase->plan->n_units; u++)
-    if (is_finished(e, u)) e->before += work_of(e, &e->phase->units[u]);
+  for (int64_t u = 0; u < plan->n_units; u++) {
+    const double work = work_of(e, &e->phase->units[u]);
+    e->total += work;
+    e->before += plan->finished != NULL && plan->finished[u] ? work : 0;
+  }
   tsl_progress_start(&e->progress, e->phase->quiet || e->rank != 0);
-  if (e->before > 0) e->progress.first = e->before / (e->before + total);
+  if (e->before > 0) e->progress.first = e->before / e->total;
 }
 
 /* Whoever saw the call to pause tells those who had left by then. */
@@ -480,8 +429,6 @@ tsl_err tsl_bag_run(tsl_phase *phase) {
   phase->paused = phase->drained = false;
   TSL_MPI(MPI_Comm_rank(phase->comm, &e.rank));
   TSL_MPI(MPI_Comm_size(phase->comm, &e.size));
-  e.room = tsl_batch_room(phase->problem, phase->units, phase->plan->n_units, phase->memory);
-  if (e.room > phase->plan->n_units) e.room = phase->plan->n_units > 0 ? phase->plan->n_units : 1;
   TSL_COLLECTIVE_TRY(phase->comm, open_engine(&e));
   TSL_COLLECTIVE_TRY(phase->comm, tsl_counter_open(phase->comm, &e.counter));
   TSL_TRY(tsl_work_source_open(phase->comm, e.counter, phase->plan, phase->units, phase->cost,

@@ -17,6 +17,8 @@ static const double MILLION = 1e6; /* ratios are sent in integer millionths; 0: 
 /* Something for a cell that nobody waits for: what is new while the one before is on its way goes
  * with the next. */
 typedef struct letter {
+  int cell;
+  MPI_Op op;
   int64_t word, sent;
   bool waits;
   MPI_Request request;
@@ -28,32 +30,23 @@ struct tsl_shared_counter {
   int64_t *cells;          /* on rank 0 */
   _Atomic int64_t *shared; /* the same as all ranks of one host see them; else NULL */
   int rank, size;
-  int64_t *words;   /* [2 size] ratios and ranges as read from the window */
   int64_t add, old; /* what is under way to a cell and back; not on the stack: see tsl_mpi_wait */
   letter ratio, work;
   int64_t flags, asked_flags; /* of ABORT: as last seen, and what is being read */
   MPI_Request asking;
+  int64_t words[]; /* [2 size] ratios and ranges as read from the window */
 };
 
 /* ---- the window */
 
 /* On one host the cells are shared memory and operations the processor's: an MPI may answer its own
  * there, too, only when rank 0 calls it, as MPICH does. */
-static tsl_err find_cells(tsl_shared_counter *counter) {
-  tsl_err err = TSL_OK;
-  MPI_Aint bytes = 0;
-  int unit = 0;
-  void *cells = NULL;
-  TSL_MPI(MPI_Win_shared_query(counter->window, 0, &bytes, &unit, &cells));
-  counter->shared = cells;
-done:
-  return err;
-}
-
 static tsl_err open_window(tsl_shared_counter *counter) {
   tsl_err err = TSL_OK;
   const int n_cells = SLOWER + 2 * counter->size;
   const MPI_Aint bytes = counter->rank == 0 ? (MPI_Aint)n_cells * (MPI_Aint)sizeof(int64_t) : 0;
+  MPI_Aint size = 0;
+  int unit = 0;
   bool one_host = false;
   TSL_TRY(tsl_on_one_host(counter->comm, &one_host));
   if (one_host)
@@ -65,7 +58,8 @@ static tsl_err open_window(tsl_shared_counter *counter) {
              "this MPI has no window over several nodes, by which ranks take units from each "
              "other; Open MPI 4 has one with OMPI_MCA_osc=sm,rdma,pt2pt in the environment");
   TSL_MPI(MPI_Win_set_errhandler(counter->window, MPI_ERRORS_RETURN));
-  if (one_host) TSL_TRY(find_cells(counter));
+  if (one_host)
+    TSL_MPI(MPI_Win_shared_query(counter->window, 0, &size, &unit, (void *)&counter->shared));
   for (int k = 0; counter->rank == 0 && k < n_cells; k++) counter->cells[k] = 0;
   TSL_MPI(MPI_Barrier(counter->comm));
   TSL_MPI(MPI_Win_lock_all(MPI_MODE_NOCHECK, counter->window));
@@ -73,41 +67,27 @@ done:
   return err;
 }
 
-static void free_counter(tsl_shared_counter *counter) {
-  if (counter == NULL) return;
-  TSL_FREE_ALL(counter->words, counter);
-}
-
-static tsl_err make_counter(MPI_Comm comm, tsl_shared_counter **out) {
+tsl_err tsl_counter_open(MPI_Comm comm, tsl_shared_counter **out) {
   tsl_err err = TSL_OK;
   tsl_shared_counter *counter = NULL;
   int rank = 0, size = 1;
   TSL_MPI(MPI_Comm_rank(comm, &rank));
   TSL_MPI(MPI_Comm_size(comm, &size));
-  TSL_TRY(tsl_alloc(1, sizeof *counter, "shared counter", (void **)&counter));
+  const size_t bytes = sizeof *counter + 2 * (size_t)size * sizeof *counter->words;
+  TSL_COLLECTIVE_TRY(comm, tsl_alloc(1, bytes, "shared counter", (void **)&counter));
   *counter = (tsl_shared_counter){.comm = comm,
                                   .window = MPI_WIN_NULL,
-                                  .ratio.request = MPI_REQUEST_NULL,
-                                  .work.request = MPI_REQUEST_NULL,
+                                  .ratio = {SLOWER + rank, MPI_REPLACE},
+                                  .work = {DONE, MPI_SUM},
                                   .asking = MPI_REQUEST_NULL,
                                   .rank = rank,
                                   .size = size};
-  *out = counter;
-  TSL_TRY(tsl_alloc(2 * (int64_t)size, sizeof *counter->words, "shared counter",
-                    (void **)&counter->words));
-done:
-  return err;
-}
-
-tsl_err tsl_counter_open(MPI_Comm comm, tsl_shared_counter **out) {
-  tsl_err err = TSL_OK;
-  tsl_shared_counter *counter = NULL;
-  TSL_COLLECTIVE_TRY(comm, make_counter(comm, &counter));
+  counter->ratio.request = counter->work.request = MPI_REQUEST_NULL;
   TSL_TRY(open_window(counter));
   *out = counter;
   counter = NULL;
 done:
-  free_counter(counter);
+  tsl_free(counter);
   return err;
 }
 
@@ -121,7 +101,7 @@ void tsl_counter_close(tsl_shared_counter **counter) {
   (void)MPI_Wait(&q->asking, MPI_STATUS_IGNORE);
   (void)MPI_Win_unlock_all(q->window);
   (void)MPI_Win_free(&q->window);
-  free_counter(q);
+  tsl_free(q);
 }
 
 /* ---- asking and telling rank 0. Over a network it answers when its main thread comes by: who
@@ -150,25 +130,26 @@ done:
   return err;
 }
 
-/* *old = cell; cell += add. */
+/* *old = cell; cell += add. old may be NULL. */
 static tsl_err fetch_add(tsl_shared_counter *counter, int cell, int64_t add, int64_t *old) {
   tsl_err err = TSL_OK;
   MPI_Request request = MPI_REQUEST_NULL;
   if (counter->shared != NULL) {
-    *old = atomic_fetch_add(&counter->shared[cell], add);
+    counter->old = atomic_fetch_add(&counter->shared[cell], add);
+    if (old != NULL) *old = counter->old;
     return TSL_OK;
   }
   counter->add = add;
   TSL_MPI(MPI_Rget_accumulate(&counter->add, 1, MPI_INT64_T, &counter->old, 1, MPI_INT64_T, 0, cell,
                               1, MPI_INT64_T, MPI_SUM, counter->window, &request));
   TSL_TRY(hear(counter, &request));
-  *old = counter->old;
+  if (old != NULL) *old = counter->old;
 done:
   return err;
 }
 
 /* What waits leaves as soon as what left before it has arrived. */
-static tsl_err post(tsl_shared_counter *counter, letter *l, int cell, MPI_Op op) {
+static tsl_err post(tsl_shared_counter *counter, letter *l) {
   tsl_err err = TSL_OK;
   int gone = 0;
   TSL_MPI(MPI_Test(&l->request, &gone, MPI_STATUS_IGNORE));
@@ -177,24 +158,16 @@ static tsl_err post(tsl_shared_counter *counter, letter *l, int cell, MPI_Op op)
   l->word = 0;
   l->waits = false;
   if (counter->shared != NULL) {
-    if (op == MPI_SUM)
-      (void)atomic_fetch_add(&counter->shared[cell], l->sent);
+    if (l->op == MPI_SUM)
+      (void)atomic_fetch_add(&counter->shared[l->cell], l->sent);
     else
-      atomic_store(&counter->shared[cell], l->sent);
+      atomic_store(&counter->shared[l->cell], l->sent);
     return TSL_OK;
   }
-  TSL_MPI(MPI_Raccumulate(&l->sent, 1, MPI_INT64_T, 0, cell, 1, MPI_INT64_T, op, counter->window,
-                          &l->request));
+  TSL_MPI(MPI_Raccumulate(&l->sent, 1, MPI_INT64_T, 0, l->cell, 1, MPI_INT64_T, l->op,
+                          counter->window, &l->request));
 done:
   return err;
-}
-
-static tsl_err post_ratio(tsl_shared_counter *counter) {
-  return post(counter, &counter->ratio, SLOWER + counter->rank, MPI_REPLACE);
-}
-
-static tsl_err post_work(tsl_shared_counter *counter) {
-  return post(counter, &counter->work, DONE, MPI_SUM);
 }
 
 /* ---- ranges: front and back in one word that is only ever added to. An addition that goes too far
@@ -213,8 +186,8 @@ static tsl_range unpack(int64_t word) {
 }
 
 tsl_err tsl_counter_set_range(tsl_shared_counter *counter, tsl_range range) {
-  int64_t old; /* 0: cells are, at first */
-  return fetch_add(counter, SLOWER + counter->size + counter->rank, pack(range), &old);
+  const int cell = SLOWER + counter->size + counter->rank; /* 0, as cells are at first */
+  return fetch_add(counter, cell, pack(range), NULL);
 }
 
 tsl_err tsl_counter_take_range(tsl_shared_counter *counter, int owner, int32_t n, tsl_range *got) {
@@ -251,36 +224,27 @@ tsl_err tsl_counter_slower(tsl_shared_counter *counter, double ratio) {
                                            : (int64_t)millionths;
   counter->ratio.word = word;
   counter->ratio.waits = true;
-  return post_ratio(counter);
+  return post(counter, &counter->ratio);
 }
 
 tsl_err tsl_counter_abort(tsl_shared_counter *counter) {
-  int64_t old;
-  return fetch_add(counter, ABORT, 1, &old);
+  return fetch_add(counter, ABORT, 1, NULL);
 }
 
 tsl_err tsl_counter_pause(tsl_shared_counter *counter) {
-  int64_t old;
-  return fetch_add(counter, ABORT, PAUSE, &old);
+  return fetch_add(counter, ABORT, PAUSE, NULL);
 }
 
 /* The flags as the last answer has them, and the next question. */
-static tsl_err look_at_flags(tsl_shared_counter *counter) {
+tsl_err tsl_counter_aborted(tsl_shared_counter *counter, bool *aborted, bool *paused) {
   tsl_err err = TSL_OK;
   int answered = 0;
+  TSL_TRY(post(counter, &counter->ratio));
+  TSL_TRY(post(counter, &counter->work));
   if (counter->asking == MPI_REQUEST_NULL)
     TSL_TRY(ask(counter, ABORT, 1, &counter->asked_flags, &counter->asking));
   TSL_MPI(MPI_Test(&counter->asking, &answered, MPI_STATUS_IGNORE));
   if (answered) counter->flags = counter->asked_flags;
-done:
-  return err;
-}
-
-tsl_err tsl_counter_aborted(tsl_shared_counter *counter, bool *aborted, bool *paused) {
-  tsl_err err = TSL_OK;
-  TSL_TRY(post_ratio(counter));
-  TSL_TRY(post_work(counter));
-  TSL_TRY(look_at_flags(counter));
   *aborted = counter->flags % PAUSE != 0;
   if (paused != NULL) *paused = counter->flags / PAUSE != 0;
 done:
@@ -290,7 +254,7 @@ done:
 tsl_err tsl_counter_add_done(tsl_shared_counter *counter, double seconds) {
   counter->work.word += (int64_t)(seconds * TICKS) + 1;
   counter->work.waits = true;
-  return post_work(counter);
+  return post(counter, &counter->work);
 }
 
 tsl_err tsl_counter_done(tsl_shared_counter *counter, double *seconds) {

@@ -6,7 +6,6 @@
 #include "collective_error.h"
 #include "complete_unit.h"
 #include "heartbeat.h"
-#include "overlap.h"
 #include "progress.h"
 #include "shared_counter.h"
 #include "slab_pool.h"
@@ -287,13 +286,6 @@ done:
   return err;
 }
 
-static tsl_err serve_others(wave *w, bool *moved) {
-  bool took = false;
-  const tsl_err err = tsl_result_writer_serve(w->delivery, w->abort, &took);
-  *moved = *moved || took;
-  return err;
-}
-
 /* Nothing is under way on the device, and nothing will begin in this part of the phase. */
 static bool is_done(const wave *w) {
   return w->landed == w->next && w->cut.known && !may_begin(w);
@@ -323,7 +315,7 @@ static void turn(wave *w) {
   keep_error(w, wave_look_around(w));
   keep_error(w, look_at_cut(w));
   keep_error(w, feed(w, &moved));
-  keep_error(w, serve_others(w, &moved));
+  keep_error(w, tsl_result_writer_serve(w->delivery, w->abort, &moved));
   keep_error(w, release_sent(w, &moved));
   if (w->abort && w->phase->out != NULL) tsl_out_forget(w->phase->out);
   landed = tsl_compute_thread_done(w->phase->executor->thread, moved ? 0 : nap(w));
@@ -382,7 +374,7 @@ static tsl_err open_wave(wave *w) {
   tsl_err err = TSL_OK;
   tsl_phase *phase = w->phase;
   int64_t largest = 1, slabs[TSL_MAX_FIELDS];
-  TSL_TRY(tsl_overlaps(phase->executor, &w->overlaps));
+  w->overlaps = tsl_overlaps(phase->executor);
   TSL_TRY(tsl_edges_make(phase, w->rank, group_room(phase, w->size), &w->edges));
   for (int64_t g = 0; g < w->edges.n_groups; g++)
     if (w->edges.groups[g].n > largest) largest = w->edges.groups[g].n;

@@ -19,7 +19,6 @@ struct tsl_work_source {
   double longest;  /* s of a batch */
   double enough;   /* s ahead at which the device gets no more, long before the end */
   int64_t at, end; /* positions of order: units that are this rank's, not handed out yet */
-  bool others;     /* they were planned for another one */
   bool own_over, others_over;
   bool waiting;     /* for others to take the last units planned here */
   double ask_again; /* tsl_now() from which others may be asked */
@@ -27,9 +26,9 @@ struct tsl_work_source {
 
 /* ---- opening */
 
-static tsl_err make_source(MPI_Comm comm, tsl_shared_counter *counter, const tsl_plan *plan,
-                           const tsl_unit *units, const tsl_cost *cost, const int64_t *least,
-                           bool overlaps, tsl_work_source **out) {
+tsl_err tsl_work_source_open(MPI_Comm comm, tsl_shared_counter *counter, const tsl_plan *plan,
+                             const tsl_unit *units, const tsl_cost *cost, const int64_t *least,
+                             bool overlaps, tsl_work_source **out) {
   tsl_err err = TSL_OK;
   tsl_work_source *s = NULL;
   if (plan->n_units > MOST_UNITS)
@@ -46,18 +45,8 @@ static tsl_err make_source(MPI_Comm comm, tsl_shared_counter *counter, const tsl
   s->own_over = mine.front == mine.back;
   s->others_over = plan->dynamic <= 0 || !tsl_cost_takes_part(cost, s->rank);
   TSL_TRY(tsl_counter_set_range(counter, mine));
-done:
-  return err;
-}
-
-tsl_err tsl_work_source_open(MPI_Comm comm, tsl_shared_counter *counter, const tsl_plan *plan,
-                             const tsl_unit *units, const tsl_cost *cost, const int64_t *least,
-                             bool overlaps, tsl_work_source **out) {
-  tsl_err err = TSL_OK;
-  /* ranges are set everywhere */
-  TSL_COLLECTIVE_TRY(comm, make_source(comm, counter, plan, units, cost, least, overlaps, out));
-done:
-  return err;
+done: /* ranges are set everywhere */
+  return tsl_collective_error(comm, err);
 }
 
 void tsl_work_source_close(tsl_work_source **source) {
@@ -76,8 +65,7 @@ static tsl_err take(tsl_work_source *s, int owner, int32_t n) {
   tsl_range got;
   TSL_TRY(tsl_counter_take_range(s->counter, owner, n, &got));
   s->at = s->parts.start[owner] + got.front, s->end = s->parts.start[owner] + got.back;
-  s->others = owner != s->rank;
-  if (s->others) goto done;
+  if (owner != s->rank) goto done;
   s->own_over = got.front >= got.back;
   s->parts.left[owner].front = got.back; /* what others took shows the next time */
 done:
@@ -92,14 +80,13 @@ static tsl_err ask_others(tsl_work_source *s) {
  */
 static tsl_err fetch_own(tsl_work_source *s, double moment) {
   tsl_err err = TSL_OK;
-  const int64_t next = tsl_parts_next(&s->parts, s->rank);
-  const int64_t least = next >= 0 ? s->least[s->parts.units[next].kind] : 1;
   if (s->own_over || (s->waiting && moment < s->ask_again)) return TSL_OK;
   if (tsl_parts_slow(&s->parts, s->rank)) {
     TSL_TRY(ask_others(s));
     s->waiting = tsl_parts_wait(&s->parts, s->rank);
   }
-  if (!s->waiting) TSL_TRY(take(s, s->rank, tsl_parts_take(&s->parts, s->rank, s->longest, least)));
+  if (!s->waiting)
+    TSL_TRY(take(s, s->rank, tsl_parts_take(&s->parts, s->rank, s->longest, s->least)));
 done:
   return err;
 }
@@ -130,11 +117,9 @@ done:
   return err;
 }
 
-tsl_err tsl_work_source_next(tsl_work_source *s, double ahead, bool fetch, int64_t *unit,
-                             bool *dynamic) {
+tsl_err tsl_work_source_next(tsl_work_source *s, double ahead, bool fetch, int64_t *unit) {
   tsl_err err = TSL_OK;
   if (fetch) TSL_TRY(fetch_units(s, ahead));
-  *dynamic = s->others;
   *unit = s->at < s->end ? s->parts.order[s->at++] : -1;
 done:
   return err;
@@ -155,8 +140,4 @@ double tsl_work_source_longest(const tsl_work_source *s) {
 
 double tsl_work_source_enough(const tsl_work_source *s) {
   return tsl_parts_enough(&s->parts, s->rank, s->enough);
-}
-
-double tsl_work_source_total(const tsl_work_source *s) {
-  return s->parts.before[s->parts.start[s->parts.n_ranks]];
 }

@@ -29,11 +29,9 @@ void tsl_work_source_close(tsl_work_source **source);
  * @param[in]  ahead    s until the device has done what it has; 0: idle
  * @param[in]  fetch    take or ask for more when nothing is in hand; false: within a batch, which
  *                      so stays as short as what was taken
- * @param[out] unit     its id, or -1: nothing now
- * @param[out] dynamic  it was not planned for this rank
+ * @param[out] unit     its place in the list, or -1: nothing now
  */
-tsl_err tsl_work_source_next(tsl_work_source *source, double ahead, bool fetch, int64_t *unit,
-                             bool *dynamic);
+tsl_err tsl_work_source_next(tsl_work_source *source, double ahead, bool fetch, int64_t *unit);
 
 /** May there be more? */
 bool tsl_work_source_left(const tsl_work_source *source);
@@ -52,6 +50,3 @@ double tsl_work_source_longest(const tsl_work_source *source);
  * always one that begins where another leaves room; near the end of its own part less.
  */
 double tsl_work_source_enough(const tsl_work_source *source);
-
-/** Work of all units that are not finished, in seconds on rank 0's device. */
-double tsl_work_source_total(const tsl_work_source *source);

@@ -2,7 +2,7 @@
  * @file test_delay_card.h
  * The test knob TSL_TEST_SLOW (test_delay.h) where the backend does not know it: on cards.
  *
- * On the compute thread, after the device has computed; batches do not overlap then (overlap.h).
+ * On the compute thread, after the device has computed; batches do not overlap then (batch.h).
  */
 #pragma once
 

@@ -372,7 +372,6 @@ tsl_err tsl_result_writer_serve(tsl_result_writer *d, bool drop, bool *took) {
   int flag = 0, bytes = 0;
   int64_t n = 0;
   MPI_Status status;
-  *took = false;
   if (d->rank != 0 || d->size == 1) return TSL_OK;
   TSL_MPI(MPI_Iprobe(MPI_ANY_SOURCE, TAG_HEADER, d->comm, &flag, &status));
   if (!flag) return TSL_OK;

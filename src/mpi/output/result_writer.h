@@ -57,8 +57,8 @@ void tsl_message_drop(tsl_message *parcel);
 
 /**
  * Rank 0, not collective: take in one waiting parcel or end mark, if any.
- * @param[in]  drop  throw the data away (the run is being aborted)
- * @param[out] took  whether there was one
+ * @param[in]     drop  throw the data away (the run is being aborted)
+ * @param[in,out] took  set when there was one
  */
 tsl_err tsl_result_writer_serve(tsl_result_writer *delivery, bool drop, bool *took);
 

@@ -10,9 +10,6 @@ static const double LONGEST[] = {0, 2, 1.5, 1.25, 1.125, 1}; /* tried until move
 /* Room of one call, and what is looked at. */
 typedef struct trial {
   tsl_timing_history *learned;
-  const tsl_cost *cost;
-  const tsl_unit *units;
-  const tsl_kind_sets *sets;
   int set;
   int32_t *owner;   /* [n_units] as it is */
   int32_t *to;      /* [n_units] on trial */
@@ -26,20 +23,16 @@ static tsl_err open_trial(trial *t) {
   TSL_TRY(tsl_alloc(l->n_units, sizeof *t->to, "rebalancing", (void **)&t->to));
   TSL_TRY(tsl_alloc(l->n_units, sizeof *t->movable, "rebalancing", (void **)&t->movable));
   TSL_TRY(tsl_alloc(l->n_ranks, sizeof *t->takes_part, "rebalancing", (void **)&t->takes_part));
-  for (int r = 0; r < l->n_ranks; r++) t->takes_part[r] = tsl_cost_takes_part(t->cost, r);
+  for (int r = 0; r < l->n_ranks; r++) t->takes_part[r] = tsl_cost_takes_part(l->cost, r);
   for (int64_t u = 0; u < l->n_units; u++) t->to[u] = t->owner[u];
 done:
   return err;
 }
 
-static void close_trial(trial *t) {
-  TSL_FREE_ALL(t->to, t->movable, t->takes_part);
-}
-
 /* tsl_ratio_fn */
 static double ratio(const void *model, int64_t unit, int from, int to) {
   const trial *t = model;
-  return tsl_history_ratio(t->learned, t->cost, t->set, &t->units[unit], from, to);
+  return tsl_history_ratio(t->learned, t->set, &t->learned->units[unit], from, to);
 }
 
 /* tsl_migration_fn: paid in one of the sets the unit is in, whichever comes first: the dearest
@@ -49,7 +42,7 @@ static double migration(const void *model, int64_t unit, int from, int to) {
   const tsl_timing_history *l = t->learned;
   double most = 0;
   for (int s = 0; s < l->n_sets; s++) most = fmax(most, l->seconds[s * l->n_units + unit]);
-  return tsl_history_setup(l, t->cost, to, &t->units[unit], most * ratio(t, unit, from, to));
+  return tsl_history_setup(l, to, &l->units[unit], most * ratio(t, unit, from, to));
 }
 
 /* Move the units whose home the set is. */
@@ -69,8 +62,8 @@ static tsl_err try_moves(trial *t, int set, double threshold, double longest,
                                  .longest = longest};
   t->set = set;
   for (int64_t u = 0; u < l->n_units; u++) {
-    const int kind = t->units[u].kind;
-    t->movable[u] = t->sets->home[kind] == set && tsl_history_first(l, kind) > 0;
+    const int kind = t->learned->units[u].kind;
+    t->movable[u] = t->learned->sets->home[kind] == set && tsl_history_first(l, kind) > 0;
   }
   return tsl_rebalance(&ask, t->to, gain);
 }
@@ -78,16 +71,15 @@ static tsl_err try_moves(trial *t, int set, double threshold, double longest,
 static void adopt(trial *t) {
   for (int64_t u = 0; u < t->learned->n_units; u++) {
     if (t->to[u] == t->owner[u]) continue;
-    tsl_history_carry(t->learned, t->cost, &t->units[u], t->owner[u], t->to[u]);
+    tsl_history_carry(t->learned, &t->learned->units[u], t->owner[u], t->to[u]);
     t->owner[u] = t->to[u];
   }
 }
 
-tsl_err tsl_history_rebalance(tsl_timing_history *l, const tsl_cost *cost, const tsl_unit *units,
-                              const tsl_kind_sets *sets, int set, double threshold, int32_t *owner,
+tsl_err tsl_history_rebalance(tsl_timing_history *l, int set, double threshold, int32_t *owner,
                               tsl_rebalance_gain *gain) {
   tsl_err err = TSL_OK;
-  trial t = {.learned = l, .cost = cost, .units = units, .sets = sets, .owner = owner};
+  trial t = {.learned = l, .owner = owner};
   TSL_TRY(open_trial(&t));
   for (size_t k = 0; k < sizeof LONGEST / sizeof *LONGEST; k++) {
     for (int64_t u = 0; u < l->n_units; u++) t.to[u] = owner[u];
@@ -99,7 +91,7 @@ tsl_err tsl_history_rebalance(tsl_timing_history *l, const tsl_cost *cost, const
   else
     gain->moved = 0, gain->after = gain->before, gain->imbalance_after = gain->imbalance_before;
 done:
-  close_trial(&t);
+  TSL_FREE_ALL(t.to, t.movable, t.takes_part);
   return err;
 }
 
@@ -107,7 +99,7 @@ done:
 
 /* Seconds of a unit on a rank in the set where it counts; 0: not known yet, or no such set. */
 static double seconds_on(trial *t, int64_t unit, int rank) {
-  t->set = t->sets->home[t->units[unit].kind];
+  t->set = t->learned->sets->home[t->learned->units[unit].kind];
   if (t->set < 0) return 0;
   return t->learned->seconds[t->set * t->learned->n_units + unit] *
          ratio(t, unit, t->owner[unit], rank);
@@ -116,8 +108,8 @@ static double seconds_on(trial *t, int64_t unit, int rank) {
 /* Has every unit shown what it takes? */
 static bool all_known(trial *t) {
   for (int64_t u = 0; u < t->learned->n_units; u++) {
-    const int kind = t->units[u].kind;
-    if (t->sets->home[kind] < 0) continue;
+    const int kind = t->learned->units[u].kind;
+    if (t->learned->sets->home[kind] < 0) continue;
     if (tsl_history_first(t->learned, kind) <= 0 || seconds_on(t, u, t->owner[u]) <= 0)
       return false;
   }
@@ -156,24 +148,23 @@ done:
   return err;
 }
 
-tsl_err tsl_exclude_slow_ranks(tsl_timing_history *l, const tsl_cost *cost, const tsl_unit *units,
-                               const tsl_kind_sets *sets, int32_t *owner, tsl_exclusion *rest) {
+tsl_err tsl_exclude_slow_ranks(tsl_timing_history *l, int32_t *owner, tsl_exclusion *rest) {
   tsl_err err = TSL_OK;
-  trial t = {.learned = l, .cost = cost, .units = units, .sets = sets, .owner = owner};
+  trial t = {.learned = l, .owner = owner};
   *rest = (tsl_exclusion){.rank = -1};
   TSL_TRY(open_trial(&t));
   rest->rank = all_known(&t) ? slowest(&t) : -1;
   if (rest->rank < 0) goto done;
   t.takes_part[rest->rank] = false;
   for (int size = 0; size <= TSL_MAX_KINDS; size++) /* small sets first, as they are planned */
-    for (int s = 0; s < sets->n; s++)
-      if (tsl_kind_count(sets->mask[s]) == size) TSL_TRY(try_without(&t, s, rest));
+    for (int s = 0; s < l->n_sets; s++)
+      if (tsl_kind_count(l->sets->mask[s]) == size) TSL_TRY(try_without(&t, s, rest));
   const double price = TSL_USEFUL_START + rest->least;
   if (rest->saves < price && TSL_PHASES_LEFT * (price - rest->saves) > rest->cost)
     adopt(&t);
   else
     rest->rank = -1;
 done:
-  close_trial(&t);
+  TSL_FREE_ALL(t.to, t.movable, t.takes_part);
   return err;
 }

@@ -18,11 +18,10 @@ static bool stays(const tsl_plan *plan, const tsl_unit *unit) {
 
 /* ---- lists */
 
-static tsl_err parts_allocate(const tsl_plan *plan, tsl_parts *p, int64_t **next) {
+static tsl_err parts_allocate(const tsl_plan *plan, tsl_parts *p) {
   tsl_err err = TSL_OK;
   const int n = plan->n_ranks;
   TSL_TRY(tsl_alloc(n + 1, sizeof *p->start, "parts", (void **)&p->start));
-  TSL_TRY(tsl_alloc(n + 1, sizeof **next, "parts", (void **)next));
   TSL_TRY(tsl_alloc(plan->n_units, sizeof *p->order, "parts", (void **)&p->order));
   TSL_TRY(tsl_alloc(plan->n_units + 1, sizeof *p->before, "parts", (void **)&p->before));
   TSL_TRY(tsl_alloc(n, sizeof *p->share, "parts", (void **)&p->share));
@@ -32,18 +31,16 @@ done:
   return err;
 }
 
-static void list_units(const tsl_plan *plan, tsl_parts *p, int64_t *next) {
+/* start[r] is where the next unit of rank r - 1 goes, until all have come. */
+static void list_units(const tsl_plan *plan, tsl_parts *p) {
   for (int64_t u = 0; u < plan->n_units; u++)
-    if (!is_finished(plan, u)) p->start[plan->owner[u] + 1]++;
-  for (int r = 0; r < plan->n_ranks; r++) {
-    p->start[r + 1] += p->start[r];
-    next[r] = p->start[r];
-  }
+    if (plan->owner[u] + 2 <= p->n_ranks && !is_finished(plan, u)) p->start[plan->owner[u] + 2]++;
+  for (int r = 2; r <= p->n_ranks; r++) p->start[r] += p->start[r - 1];
   for (int others = 0; others < 2; others++)
     for (int64_t u = 0; u < plan->n_units; u++)
       if (!is_finished(plan, u) && stays(plan, &p->units[u]) != others)
-        p->order[next[plan->owner[u]]++] = u;
-  for (int64_t k = 0; k < p->start[plan->n_ranks]; k++)
+        p->order[p->start[plan->owner[u] + 1]++] = u;
+  for (int64_t k = 0; k < p->start[p->n_ranks]; k++)
     p->before[k + 1] = p->before[k] + tsl_cost_seconds(p->cost, 0, &p->units[p->order[k]]);
 }
 
@@ -72,15 +69,13 @@ static tsl_range first_range(const tsl_parts *p, const tsl_plan *plan, int rank)
 tsl_err tsl_parts_make(const tsl_plan *plan, const tsl_unit *units, const tsl_cost *cost,
                        tsl_parts *parts) {
   tsl_err err = TSL_OK;
-  int64_t *next = NULL;
   *parts = (tsl_parts){.n_ranks = plan->n_ranks, .units = units, .cost = cost};
-  TSL_TRY(parts_allocate(plan, parts, &next));
-  list_units(plan, parts, next);
+  TSL_TRY(parts_allocate(plan, parts));
+  list_units(plan, parts);
   measure_shares(plan, parts);
   for (int r = 0; r < plan->n_ranks; r++)
     parts->left[r] = first_range(parts, plan, r), parts->slower[r] = 1;
 done:
-  tsl_free(next);
   if (err != TSL_OK) tsl_parts_clear(parts);
   return err;
 }
@@ -127,21 +122,17 @@ double tsl_parts_enough(const tsl_parts *p, int rank, double enough) {
   return left > 0 ? fmax(TSL_PARTS_SHORTEST, fmin(enough, left / 2)) : enough;
 }
 
-int64_t tsl_parts_next(const tsl_parts *p, int rank) {
+int32_t tsl_parts_take(const tsl_parts *p, int rank, double batch, const int64_t *least) {
   const tsl_range *mine = &p->left[rank];
-  return mine->front < mine->back ? p->order[p->start[rank] + mine->front] : -1;
-}
-
-int32_t tsl_parts_take(const tsl_parts *p, int rank, double batch, int64_t least) {
-  const tsl_range *mine = &p->left[rank];
+  const int64_t *next = p->order + p->start[rank] + mine->front;
   const int32_t left = mine->back - mine->front;
   const double longest = fmax(batch, TSL_PARTS_SHORTEST * p->n_ranks);
   const int32_t most = (int32_t)(left * TAKEN);
   double seconds = 0;
   int32_t n = 0;
-  while (n < left &&
-         (n < least || ((n < most || seconds < TSL_PARTS_SHORTEST) && seconds < longest)))
-    seconds += seconds_of(p, rank, p->order[p->start[rank] + mine->front + n++]);
+  while (n < left && (n < least[p->units[next[0]].kind] ||
+                      ((n < most || seconds < TSL_PARTS_SHORTEST) && seconds < longest)))
+    seconds += seconds_of(p, rank, next[n++]);
   return n > 0 ? n : 1;
 }
 

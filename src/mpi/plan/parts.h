@@ -52,12 +52,9 @@ void tsl_parts_clear(tsl_parts *parts);
  * A quarter of what is left, so that the rest can be taken by others; no more than a batch; but no
  * fewer than its device computes at once.
  * @param[in] batch  s of a batch of this rank
- * @param[in] least  units of a batch while there are as many
+ * @param[in] least  [n_kinds] units of a batch while there are as many, by the kind of the first
  */
-int32_t tsl_parts_take(const tsl_parts *parts, int rank, double batch, int64_t least);
-
-/** The unit that a rank would take next of its own, an id, or -1: none. */
-int64_t tsl_parts_next(const tsl_parts *parts, int rank);
+int32_t tsl_parts_take(const tsl_parts *parts, int rank, double batch, const int64_t *least);
 
 /** Seconds ahead at which the rank's device gets no more: near the end of its own part less than
  *  enough, so that the rest can be taken by others. */

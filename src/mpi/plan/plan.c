@@ -1,11 +1,18 @@
 /* The planners strips, lpt, bins, roundrobin and share over one accessor of cost. */
 #include "plan.h"
 
-#include "load_trees.h"
-
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* Loads of ranks that need as long for every unit, under one binary tree whose nodes have the least
+ * load below them: the least loaded rank, or the first below a limit, is log steps away. */
+typedef struct tree {
+  int n;
+  int leaves;     /* power of two, n or more */
+  int32_t *ranks; /* [n] ascending */
+  double *least;  /* [2 leaves] s: node k is above 2k and 2k + 1, the root is 1; leaves are last */
+} tree;
 
 /* What every planner works on. */
 typedef struct job {
@@ -16,7 +23,10 @@ typedef struct job {
   const double *base; /* [n_ranks] s that the ranks have to do already; NULL: nothing */
   int32_t *owner;     /* [n], out */
   double *load;       /* [n_ranks], out, base included */
-  tsl_load_trees trees;
+  tree *trees;        /* [n_trees], by their first ranks */
+  int n_trees;
+  int32_t *ranks; /* [n_ranks] of the trees one after another */
+  double *nodes;  /* of all trees */
 } job;
 
 static double cost(const job *j, int rank, int64_t unit) {
@@ -24,17 +34,17 @@ static double cost(const job *j, int rank, int64_t unit) {
 }
 
 /* On the ranks of a tree. */
-static double tree_cost(const job *j, int tree, int64_t unit) {
-  return cost(j, j->trees.tree[tree].ranks[0], unit);
+static double tree_cost(const job *j, int t, int64_t unit) {
+  return cost(j, j->trees[t].ranks[0], unit);
 }
 
 /* On those who take part. */
 static double mean_cost(const job *j, int64_t unit) {
   double sum = 0;
   int n = 0;
-  for (int t = 0; t < j->trees.n; t++) {
+  for (int t = 0; t < j->n_trees; t++) {
     const double seconds = tree_cost(j, t, unit);
-    if (isfinite(seconds)) sum += seconds * j->trees.tree[t].n, n += j->trees.tree[t].n;
+    if (isfinite(seconds)) sum += seconds * j->trees[t].n, n += j->trees[t].n;
   }
   return n > 0 ? sum / n : 0;
 }
@@ -52,6 +62,82 @@ double tsl_plan_longest(const double *load, int n_ranks) {
   double most = 0;
   for (int r = 0; r < n_ranks; r++) most = fmax(most, load[r]);
   return most;
+}
+
+/* ---- trees */
+
+static tsl_err make_trees(job *j) {
+  tsl_err err = TSL_OK;
+  const int32_t *like = j->rule->like;
+  int32_t *at = NULL; /* [n_ranks] tree of the rank */
+  TSL_TRY(tsl_alloc(j->n_ranks, sizeof *j->trees, "loads", (void **)&j->trees));
+  TSL_TRY(tsl_alloc(j->n_ranks, sizeof *j->ranks, "loads", (void **)&j->ranks));
+  TSL_TRY(tsl_alloc(4 * (int64_t)j->n_ranks, sizeof *j->nodes, "loads", (void **)&j->nodes));
+  TSL_TRY(tsl_alloc(j->n_ranks, sizeof *at, "loads", (void **)&at));
+  for (int r = 0; r < j->n_ranks; r++) {
+    const int first = like != NULL ? like[r] : r;
+    at[r] = first == r ? j->n_trees++ : at[first];
+    j->trees[at[r]].n++;
+  }
+  for (int t = 0, n = 0, nodes = 0; t < j->n_trees; t++) {
+    tree *of = &j->trees[t];
+    for (of->leaves = 1; of->leaves < of->n;) of->leaves *= 2;
+    of->ranks = j->ranks + n, of->least = j->nodes + nodes;
+    n += of->n, nodes += 2 * of->leaves;
+    of->n = 0;
+  }
+  for (int r = 0; r < j->n_ranks; r++) j->trees[at[r]].ranks[j->trees[at[r]].n++] = r;
+done:
+  tsl_free(at);
+  return err;
+}
+
+static void set_trees(job *j) {
+  for (int t = 0; t < j->n_trees; t++) {
+    tree *of = &j->trees[t];
+    for (int p = 0; p < of->leaves; p++)
+      of->least[of->leaves + p] = p < of->n ? j->load[of->ranks[p]] : INFINITY;
+    for (int k = of->leaves - 1; k > 0; k--)
+      of->least[k] = fmin(of->least[2 * k], of->least[2 * k + 1]);
+  }
+}
+
+/* The least load, or the first that with these seconds is no more than the capacity; -1: none. */
+static int find_place(const tree *t, double seconds, double capacity) {
+  const bool any = isinf(capacity);
+  int k = 1;
+  if (!any && !(t->least[1] + seconds <= capacity)) return -1;
+  while (k < t->leaves) {
+    const double left = t->least[2 * k];
+    k = 2 * k + (any ? t->least[2 * k + 1] < left : left + seconds > capacity);
+  }
+  return k - t->leaves;
+}
+
+/* To the rank that would end it first, the lowest of equals; with a capacity to the first that ends
+ * it in time. */
+static bool give_best(job *j, int64_t unit, double capacity) {
+  const bool any = isinf(capacity);
+  double end = INFINITY, seconds = 0;
+  int best = -1, best_place = 0, rank = 0;
+  for (int t = 0; t < j->n_trees; t++) {
+    const tree *of = &j->trees[t];
+    if (!any && best >= 0 && of->ranks[0] > rank) break; /* so are those that follow */
+    const double its = tree_cost(j, t, unit);
+    const int place = find_place(of, its, capacity);
+    if (place < 0) continue;
+    const double then = j->load[of->ranks[place]] + its;
+    const bool lower = of->ranks[place] < rank;
+    if (best >= 0 && !(any ? then < end || (then == end && lower) : lower)) continue;
+    best = t, best_place = place, rank = of->ranks[place], end = then, seconds = its;
+  }
+  if (best < 0) return false;
+  give(j, unit, rank, seconds);
+  double *least = j->trees[best].least;
+  int k = j->trees[best].leaves + best_place;
+  least[k] = j->load[rank];
+  for (k /= 2; k > 0; k /= 2) least[k] = fmin(least[2 * k], least[2 * k + 1]);
+  return true;
 }
 
 /* ---- round robin */
@@ -124,13 +210,13 @@ static const double PRECISE = 1e-4; /* of the capacity */
  * those that have most to do, does everything. */
 static double find_bounds(const job *j, double *most) {
   double fastest = INFINITY, rate = 0, done = 1;
-  for (int t = 0; t < j->trees.n; t++) {
-    const tsl_load_tree *tree = &j->trees.tree[t];
+  for (int t = 0; t < j->n_trees; t++) {
+    const tree *of = &j->trees[t];
     double alone = 0;
     for (int64_t u = 0; u < j->n; u++) alone += tree_cost(j, t, u);
     fastest = fmin(fastest, alone);
-    rate += tree->n / alone;
-    for (int p = 0; p < tree->n && j->base != NULL; p++) done += j->base[tree->ranks[p]] / alone;
+    rate += of->n / alone;
+    for (int p = 0; p < of->n && j->base != NULL; p++) done += j->base[of->ranks[p]] / alone;
   }
   *most = fastest + (j->base != NULL ? tsl_plan_longest(j->base, j->n_ranks) : 0);
   return fastest > 0 ? done / rate : 0;
@@ -200,69 +286,24 @@ done:
   return err;
 }
 
-/* ---- lpt */
-
-/* A unit to a place of a tree. */
-static void give_place(job *j, int64_t unit, int tree, int place, double seconds) {
-  tsl_load_tree *t = &j->trees.tree[tree];
-  give(j, unit, t->ranks[place], seconds);
-  tsl_load_tree_put(t, place, j->load[t->ranks[place]]);
-}
-
-/* To the rank that would end it first; of equals the lowest. */
-static void give_earliest(job *j, int64_t unit) {
-  int best = 0, best_place = 0, best_rank = 0;
-  double best_end = INFINITY, best_seconds = 0;
-  for (int t = 0; t < j->trees.n; t++) {
-    const int place = tsl_load_tree_least(&j->trees.tree[t]);
-    const int rank = j->trees.tree[t].ranks[place];
-    const double seconds = cost(j, rank, unit), end = j->load[rank] + seconds;
-    if (t > 0 && (end > best_end || (end == best_end && rank > best_rank))) continue;
-    best = t, best_place = place, best_rank = rank, best_end = end, best_seconds = seconds;
-  }
-  give_place(j, unit, best, best_place, best_seconds);
-}
-
-static tsl_err plan_lpt(job *j) {
-  tsl_err err = TSL_OK;
-  int64_t *order = NULL;
-  TSL_TRY(order_units(j, &order));
-  tsl_load_trees_set(&j->trees, j->load);
-  for (int64_t k = 0; k < j->n; k++) give_earliest(j, order[k]);
-done:
-  tsl_free(order);
-  return err;
-}
-
-/* ---- bins */
-
-/* To the first rank that ends it in time. */
-static bool give_first(job *j, int64_t unit, double capacity) {
-  int first = -1, first_place = 0, first_rank = j->n_ranks;
-  for (int t = 0; t < j->trees.n; t++) {
-    const tsl_load_tree *tree = &j->trees.tree[t];
-    if (tree->ranks[0] > first_rank) break; /* trees are sorted by that */
-    const int place = tsl_load_tree_first(tree, tree_cost(j, t, unit), capacity);
-    if (place < 0 || tree->ranks[place] > first_rank) continue;
-    first = t, first_place = place, first_rank = tree->ranks[place];
-  }
-  if (first >= 0) give_place(j, unit, first, first_place, tree_cost(j, first, unit));
-  return first >= 0;
-}
+/* ---- lpt and bins */
 
 static bool bins_fit(job *j, const int64_t *order, double capacity) {
   clear_loads(j);
-  tsl_load_trees_set(&j->trees, j->load);
+  set_trees(j);
   for (int64_t k = 0; k < j->n; k++)
-    if (!give_first(j, order[k], capacity)) return false;
+    if (!give_best(j, order[k], capacity)) return false;
   return true;
 }
 
-static tsl_err plan_bins(job *j) {
+static tsl_err plan_in_order(job *j) {
   tsl_err err = TSL_OK;
   int64_t *order = NULL;
   TSL_TRY(order_units(j, &order));
-  TSL_TRY(smallest_capacity(j, order, bins_fit));
+  if (j->rule->kind == TSL_PLAN_BINS)
+    TSL_TRY(smallest_capacity(j, order, bins_fit));
+  else
+    (void)bins_fit(j, order, INFINITY);
 done:
   tsl_free(order);
   return err;
@@ -271,8 +312,8 @@ done:
 /* ---- all */
 
 static tsl_err (*const planners[TSL_N_PLANS])(job *) = {
-    [TSL_PLAN_STRIPS] = plan_strips, [TSL_PLAN_LPT] = plan_lpt,
-    [TSL_PLAN_BINS] = plan_bins,     [TSL_PLAN_ROUNDROBIN] = plan_roundrobin,
+    [TSL_PLAN_STRIPS] = plan_strips, [TSL_PLAN_LPT] = plan_in_order,
+    [TSL_PLAN_BINS] = plan_in_order, [TSL_PLAN_ROUNDROBIN] = plan_roundrobin,
     [TSL_PLAN_SHARE] = plan_share,
 };
 
@@ -288,10 +329,10 @@ tsl_err tsl_plan_assign(const tsl_plan_rule *rule, const tsl_workload *work, con
               .load = load};
   clear_loads(&part);
   if (part.n == 0) return TSL_OK;
-  TSL_TRY(tsl_load_trees_make(rule->like, part.n_ranks, &part.trees));
+  TSL_TRY(make_trees(&part));
   TSL_TRY(planners[rule->kind](&part));
 done:
-  tsl_load_trees_clear(&part.trees);
+  TSL_FREE_ALL(part.trees, part.ranks, part.nodes);
   return err;
 }
 

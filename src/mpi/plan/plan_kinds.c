@@ -56,12 +56,6 @@ typedef struct deal {
   double *load;   /* [n_ranks] */
 } deal;
 
-static void add_unit(deal *d, int64_t unit, int owner) {
-  for (int s = 0; s < d->sets->n; s++)
-    if (tsl_kind_in(d->sets->mask[s], d->work->units[unit].kind))
-      d->loads[s * d->work->n_ranks + owner] += tsl_workload_seconds(d->work, owner, unit);
-}
-
 /* Deal the units whose home is a set; -1: those that have none. */
 static tsl_err deal_home(deal *d, int set, int32_t *owner) {
   tsl_err err = TSL_OK;
@@ -73,8 +67,11 @@ static tsl_err deal_home(deal *d, int set, int32_t *owner) {
       d->part[part.n_units] = d->work->units[u], d->place[part.n_units++] = u;
   TSL_TRY(tsl_plan_assign(d->rule, &part, base, d->owner, d->load));
   for (int64_t k = 0; k < part.n_units; k++) {
+    const double seconds = tsl_workload_seconds(&part, d->owner[k], k);
     owner[d->place[k]] = d->owner[k];
-    add_unit(d, d->place[k], d->owner[k]);
+    for (int s = 0; s < d->sets->n; s++)
+      if (tsl_kind_in(d->sets->mask[s], part.units[k].kind))
+        d->loads[s * part.n_ranks + d->owner[k]] += seconds;
   }
 done:
   return err;

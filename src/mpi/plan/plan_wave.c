@@ -96,77 +96,72 @@ done:
 
 /* ---- when everything ends */
 
+/* A rank on its way through the stages; s. */
+typedef struct runner {
+  double idle;  /* when it can begin a stage; in one, when its cells are done */
+  double last;  /* when it has ended its last stage */
+  double cells; /* of its tiles of the stage */
+  double delay; /* by which a stage ends later than its cells, where two overlap; 0: they do not */
+} runner;
+
 typedef struct timetable {
   const tsl_problem *problem;
   const tsl_workload *work;
   tsl_plan *plan;
-  const double *delay;        /* [n_ranks] or NULL */
   const tsl_network *network; /* or NULL */
   double *end;                /* [n_units] when a tile's edge is there */
-  double *idle;    /* [n_ranks] when the rank can begin a stage; in one, when its cells are done */
-  double *last;    /* [n_ranks] when the rank has ended its last stage */
-  double *cells;   /* [n_ranks] s of the rank's tiles of the stage */
+  runner *ranks;              /* [n_ranks] */
   uint64_t *taken; /* [n_units] bit of a rank: it has the edge; ranks 64 apart share one */
   int64_t *list, room;
 } timetable;
 
-/* When the edge of a tile is on a rank's node. */
-static double arrival(const timetable *t, int64_t tile, int rank) {
+/* An edge of another rank: when it is on the rank's node.
+ * @return s out of one device and into another, if the rank has not had it yet */
+static double take_edge(timetable *t, int64_t tile, int rank) {
   const double bytes = (double)t->problem->family->edge_bytes(t->problem, &t->work->units[tile]);
   const int from = t->plan->owner[tile];
-  const double way = t->network != NULL ? tsl_network_message(t->network, from, rank, bytes) : 0;
-  return t->end[tile] + way;
-}
-
-/* An edge that the rank has not had yet, out of one device and into another. */
-static double hand_over(timetable *t, int64_t tile, int rank) {
+  const bool far = t->network != NULL && tsl_network_crosses(t->network, from, rank);
+  const double way = far ? tsl_network_message(t->network, from, rank, bytes) : 0;
   const uint64_t bit = UINT64_C(1) << rank % 64;
-  const int64_t bytes = t->problem->family->edge_bytes(t->problem, &t->work->units[tile]);
+  t->ranks[rank].idle = fmax(t->ranks[rank].idle, t->end[tile] + way);
   if (t->taken[tile] & bit) return 0;
   t->taken[tile] |= bit;
-  if (t->network != NULL && tsl_network_crosses(t->network, t->plan->owner[tile], rank))
-    t->plan->network_bytes += (double)bytes;
-  return 2 * (double)bytes / TSL_EDGE_RATE;
+  if (far) t->plan->network_bytes += bytes;
+  return 2 * bytes / TSL_EDGE_RATE;
 }
 
 /* When the rank has the edges of other ranks' tiles that a tile needs. */
 static tsl_err take_edges(timetable *t, int64_t u) {
   tsl_err err = TSL_OK;
-  const tsl_family *family = t->problem->family;
-  const int32_t *owner = t->plan->owner;
-  double *idle = &t->idle[owner[u]], seconds = 0;
+  const tsl_unit *units = t->work->units;
+  const int rank = t->plan->owner[u];
+  double seconds = 0;
   int64_t n;
-  while ((n = family->predecessors(t->problem, t->work->units, t->plan->n_units, u, t->list,
-                                   t->room)) > t->room) {
+  while ((n = t->problem->family->predecessors(t->problem, units, t->plan->n_units, u, t->list,
+                                               t->room)) > t->room) {
     tsl_free(t->list);
     t->list = NULL, t->room = 2 * n;
     TSL_TRY(tsl_alloc(t->room, sizeof *t->list, "predecessors", (void **)&t->list));
   }
-  for (int64_t k = 0; k < n; k++) {
-    const int64_t tile = t->list[k];
-    if (owner[tile] == owner[u]) continue;
-    const double there = arrival(t, tile, owner[u]);
-    if (there > *idle) *idle = there;
-    seconds += hand_over(t, tile, owner[u]);
-  }
-  *idle += seconds;
+  for (int64_t k = 0; k < n; k++)
+    if (t->plan->owner[t->list[k]] != rank) seconds += take_edge(t, t->list[k], rank);
+  t->ranks[rank].idle += seconds;
 done:
   return err;
 }
 
 /* When the tiles that the rank has had of a stage have ended. */
-static double end_of(const timetable *t, int rank) {
-  const double delay = t->delay != NULL ? t->delay[rank] : 0;
-  return delay > 0 ? fmax(t->idle[rank] + delay, t->last[rank] + t->cells[rank]) : t->idle[rank];
+static double end_of(const runner *r) {
+  return r->delay > 0 ? fmax(r->idle + r->delay, r->last + r->cells) : r->idle;
 }
 
 /* The rank has had all its tiles of a stage; where two overlap, it may have begun the next. */
-static void end_stage(timetable *t, int rank) {
-  const double before = t->last[rank];
-  if (t->cells[rank] <= 0) return;
-  t->last[rank] = end_of(t, rank);
-  t->idle[rank] = t->delay != NULL && t->delay[rank] > 0 ? before : t->last[rank];
-  t->cells[rank] = 0;
+static void end_stage(runner *r) {
+  const double before = r->last;
+  if (r->cells <= 0) return;
+  r->last = end_of(r);
+  r->idle = r->delay > 0 ? before : r->last;
+  r->cells = 0;
 }
 
 /* Tiles [first, end) of a stage; lanes of several tiles are done together. */
@@ -176,14 +171,15 @@ static tsl_err do_stage(timetable *t, int64_t first, int64_t end) {
   const int64_t n = t->plan->n_units;
   for (int64_t u = first; u < end; u++) {
     const double cells = tsl_workload_seconds(t->work, owner[u], u);
+    runner *rank = &t->ranks[owner[u]];
     TSL_TRY(take_edges(t, u));
-    t->idle[owner[u]] += cells;
-    t->cells[owner[u]] += cells;
-    t->end[u] = end_of(t, owner[u]);
+    rank->idle += cells;
+    rank->cells += cells;
+    t->end[u] = end_of(rank);
   }
-  for (int r = 0; r < t->plan->n_ranks; r++) end_stage(t, r);
+  for (int r = 0; r < t->plan->n_ranks; r++) end_stage(&t->ranks[r]);
   for (int64_t u = first; u < end && t->work->units[n - 1].lane != n - 1; u++)
-    t->end[u] = t->last[owner[u]];
+    t->end[u] = t->ranks[owner[u]].last;
 done:
   return err;
 }
@@ -193,21 +189,21 @@ tsl_err tsl_plan_wave_time(const tsl_problem *problem, const tsl_workload *work,
   tsl_err err = TSL_OK;
   const int64_t n = plan->n_units;
   const int n_ranks = plan->n_ranks;
-  timetable t = {
-      .problem = problem, .work = work, .plan = plan, .delay = delay, .network = network};
+  timetable t = {.problem = problem, .work = work, .plan = plan, .network = network};
   if (n_ranks == 1 && (delay == NULL || delay[0] <= 0)) return TSL_OK;
   TSL_TRY(tsl_alloc(n, sizeof *t.end, "plan", (void **)&t.end));
   TSL_TRY(tsl_alloc(n, sizeof *t.taken, "plan", (void **)&t.taken));
-  TSL_TRY(tsl_alloc(n_ranks, sizeof *t.idle, "plan", (void **)&t.idle));
-  TSL_TRY(tsl_alloc(n_ranks, sizeof *t.last, "plan", (void **)&t.last));
-  TSL_TRY(tsl_alloc(n_ranks, sizeof *t.cells, "plan", (void **)&t.cells));
+  TSL_TRY(tsl_alloc(n_ranks, sizeof *t.ranks, "plan", (void **)&t.ranks));
+  for (int r = 0; r < n_ranks && delay != NULL; r++) t.ranks[r].delay = delay[r];
   for (int64_t first = 0, end; first < n; first = end) {
     for (end = first; end < n && work->units[end].stage == work->units[first].stage;) end++;
     TSL_TRY(do_stage(&t, first, end));
   }
-  plan->total_seconds = tsl_plan_longest(t.last, n_ranks);
+  plan->total_seconds = 0;
+  for (int r = 0; r < n_ranks; r++)
+    plan->total_seconds = fmax(plan->total_seconds, t.ranks[r].last);
 done:
-  TSL_FREE_ALL(t.end, t.taken, t.idle, t.last, t.cells, t.list);
+  TSL_FREE_ALL(t.end, t.taken, t.ranks, t.list);
   return err;
 }
 

@@ -63,12 +63,6 @@ static double migration(const state *s, int64_t unit, int from, int to) {
   return s->ask->migration(s->ask->model, unit, from, to);
 }
 
-/* Does the first run fit into the next phase? */
-static bool fits(const state *s, int to, double there, double extra) {
-  const double seconds = s->sum[to] + s->extra[to] + there + extra;
-  return s->ask->longest <= 0 || seconds <= s->ask->longest * s->before;
-}
-
 /* The unit to move from the slowest to the fastest, or -1. */
 static int64_t pick(const state *s, int slowest, int fastest) {
   const double most = s->sum[slowest], least = s->sum[fastest], goal = (most - least) / 2;
@@ -79,7 +73,8 @@ static int64_t pick(const state *s, int slowest, int fastest) {
     const double there = seconds_on(s, u, fastest), extra = migration(s, u, slowest, fastest);
     const double off = fabs(there + extra - goal);
     const double larger = fmax(most - s->seconds[u], least + there);
-    if (!fits(s, fastest, there, extra)) continue;
+    const double next = least + s->extra[fastest] + there + extra; /* must fit, the first run too */
+    if (s->ask->longest > 0 && next > s->ask->longest * s->before) continue;
     if (larger < most * (1 - PROGRESS) && off < nearest) best = u, nearest = off;
   }
   return best;

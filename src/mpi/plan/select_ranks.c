@@ -47,11 +47,15 @@ static participants with_rank(const tsl_select_ask *ask, const participants *p,
   return more;
 }
 
-static void select_ranks_judge(const tsl_select_ask *ask, const participants *p, tsl_use *rank) {
-  const participants more = with_rank(ask, p, rank);
-  rank->without = run_seconds(p);
-  rank->gain = run_seconds(p) - run_seconds(&more);
-  rank->price = price_of(ask, &more) - price_of(ask, p);
+/* A rank against the others of those that are best; peers have no price. */
+static void judge(const tsl_select_ask *ask, const participants *best, bool peer, tsl_use *rank) {
+  participants p = *best;
+  if (rank->takes_part) p.rate -= 1 / rank->alone, p.slow -= !peer;
+  if (!(p.rate > 0)) return; /* there are none */
+  const participants more = with_rank(ask, &p, rank);
+  rank->without = run_seconds(&p);
+  rank->gain = run_seconds(&p) - run_seconds(&more);
+  rank->price = peer ? 0 : price_of(ask, &more) - price_of(ask, &p);
 }
 
 static int by_speed(const void *a, const void *b) {
@@ -75,31 +79,18 @@ static int take_peers(tsl_use *use, int n, participants *p) {
   return peers;
 }
 
-static void tell_peers(tsl_use *use, int peers, const participants *all) {
-  for (int k = 0; k < peers; k++) {
-    const double rest = all->rate - 1 / use[k].alone;
-    use[k].without = peers > 1 || all->slow > 0 ? 1 / rest : 0;
-    use[k].gain = peers > 1 || all->slow > 0 ? 1 / rest - 1 / all->rate : 0;
-  }
-}
-
 /* Of a list ordered by speed. */
 static void select_ranks_choose(const tsl_select_ask *ask, tsl_use *use) {
+  const int n = ask->work.n_ranks;
   participants p = {.rate = 0}, best;
-  const int peers = take_peers(use, ask->work.n_ranks, &p);
+  const int peers = take_peers(use, n, &p);
   best = p;
-  for (int k = peers; k < ask->work.n_ranks; k++) {
+  for (int k = peers; k < n; k++) {
     p = with_rank(ask, &p, &use[k]);
     if (run_seconds(&p) + price_of(ask, &p) < run_seconds(&best) + price_of(ask, &best)) best = p;
   }
-  p = best;
-  for (int k = peers; k < ask->work.n_ranks; k++) use[k].takes_part = k - peers < best.slow;
-  for (int k = ask->work.n_ranks; k-- > peers;) {
-    p = best;
-    if (use[k].takes_part) p.rate -= 1 / use[k].alone, p.slow--;
-    select_ranks_judge(ask, &p, &use[k]);
-  }
-  tell_peers(use, peers, &best);
+  for (int k = peers; k < n; k++) use[k].takes_part = k - peers < best.slow;
+  for (int k = 0; k < n; k++) judge(ask, &best, k < peers, &use[k]);
 }
 
 void tsl_select_ranks(const tsl_select_ask *ask, tsl_use *use) {

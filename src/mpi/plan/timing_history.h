@@ -58,6 +58,9 @@ typedef struct tsl_history_rank {
 } tsl_history_rank;
 
 typedef struct tsl_timing_history {
+  const tsl_unit *units; /**< [n_units] not owned, as the next two */
+  const tsl_cost *cost;
+  const tsl_kind_sets *sets;
   int64_t n_units;
   int n_ranks, n_sets;
   double *seconds;        /**< [n_sets][n_units] on the present owner; 0: never ran in the set */
@@ -86,17 +89,16 @@ typedef struct tsl_exclusion {
 } tsl_exclusion;
 
 /** @param[out] learned  free with tsl_history_clear */
-tsl_err tsl_history_open(int64_t n_units, int n_ranks, const tsl_kind_sets *sets,
-                         tsl_timing_history *learned);
+tsl_err tsl_history_open(const tsl_unit *units, int64_t n_units, const tsl_cost *cost,
+                         const tsl_kind_sets *sets, tsl_timing_history *learned);
 void tsl_history_clear(tsl_timing_history *learned);
 
 /**
  * Take in a phase.
  * @param[in] rows  [n_rows] its units as computed: unit, owner, measured
- * @param[in] cost  predicts
  */
 void tsl_history_phase(tsl_timing_history *learned, int set, const tsl_out_unit *rows,
-                       int64_t n_rows, const tsl_cost *cost);
+                       int64_t n_rows);
 
 /** Has the unit run on its present owner? */
 static inline bool tsl_history_knows(const tsl_timing_history *learned, int64_t unit) {
@@ -104,8 +106,8 @@ static inline bool tsl_history_knows(const tsl_timing_history *learned, int64_t 
 }
 
 /** s that the first run of a unit on a rank takes more than a later one, which takes later s. */
-double tsl_history_setup(const tsl_timing_history *learned, const tsl_cost *cost, int rank,
-                         const tsl_unit *unit, double later);
+double tsl_history_setup(const tsl_timing_history *learned, int rank, const tsl_unit *unit,
+                         double later);
 
 /** First over later seconds of a kind, 1 or more; 0: not known. */
 double tsl_history_first(const tsl_timing_history *learned, int kind);
@@ -115,12 +117,11 @@ double tsl_history_off(const tsl_timing_history *learned, int set, int rank, int
 
 /** s of a unit on rank to over those on rank from: the cost model's, corrected by what both have
  *  shown with the kind in the set. */
-double tsl_history_ratio(const tsl_timing_history *learned, const tsl_cost *cost, int set,
-                         const tsl_unit *unit, int from, int to);
+double tsl_history_ratio(const tsl_timing_history *learned, int set, const tsl_unit *unit, int from,
+                         int to);
 
 /** The unit has moved: its times go over to the new owner, in all sets. */
-void tsl_history_carry(tsl_timing_history *learned, const tsl_cost *cost, const tsl_unit *unit,
-                       int from, int to);
+void tsl_history_carry(tsl_timing_history *learned, const tsl_unit *unit, int from, int to);
 
 /**
  * Move the units whose home the set is, when that pays within some phases, else fewer units with a
@@ -129,9 +130,8 @@ void tsl_history_carry(tsl_timing_history *learned, const tsl_cost *cost, const 
  * nothing moves after the first phase, which shows little of the later ones.
  * @param[in,out] owner  shape [n_units]; as it was when gain says no moves
  */
-tsl_err tsl_history_rebalance(tsl_timing_history *learned, const tsl_cost *cost,
-                              const tsl_unit *units, const tsl_kind_sets *sets, int set,
-                              double threshold, int32_t *owner, tsl_rebalance_gain *gain);
+tsl_err tsl_history_rebalance(tsl_timing_history *learned, int set, double threshold,
+                              int32_t *owner, tsl_rebalance_gain *gain);
 
 /**
  * Give the units of the slowest rank to the others, when that pays within some phases; then times
@@ -139,6 +139,4 @@ tsl_err tsl_history_rebalance(tsl_timing_history *learned, const tsl_cost *cost,
  * told from later ones.
  * @param[in,out] owner  shape [n_units]
  */
-tsl_err tsl_exclude_slow_ranks(tsl_timing_history *learned, const tsl_cost *cost,
-                               const tsl_unit *units, const tsl_kind_sets *sets, int32_t *owner,
-                               tsl_exclusion *rest);
+tsl_err tsl_exclude_slow_ranks(tsl_timing_history *learned, int32_t *owner, tsl_exclusion *rest);

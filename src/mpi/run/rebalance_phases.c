@@ -28,8 +28,7 @@ static double expected(const tsl_session *s, int set, const int32_t *owner, doub
     if (!tsl_kind_in(s->sets.mask[set], unit->kind)) continue;
     if (seconds <= 0) seconds = tsl_cost_seconds(&s->cost, owner[u], unit);
     load[owner[u]] += seconds;
-    if (!tsl_history_knows(l, u))
-      load[owner[u]] += tsl_history_setup(l, &s->cost, owner[u], unit, seconds);
+    if (!tsl_history_knows(l, u)) load[owner[u]] += tsl_history_setup(l, owner[u], unit, seconds);
   }
   return tsl_plan_longest(load, s->size);
 }
@@ -54,7 +53,7 @@ static tsl_err learn(tsl_session *s, int phase, int set, const tsl_record *recor
     if (phase == 0) rows[n].measured *= later_over_first(s, &rows[n]);
     n++;
   }
-  tsl_history_phase(&s->learned, set, rows, n, &s->cost);
+  tsl_history_phase(&s->learned, set, rows, n);
 done:
   tsl_free(rows);
   return err;
@@ -71,14 +70,13 @@ static tsl_err learn_and_move(tsl_session *s, int phase, int32_t *owner, tsl_rec
   tsl_phase_line *line = &record->phases[record->n_phases - 1];
   TSL_TRY(tsl_alloc(s->size, sizeof *load, "loads", (void **)&load));
   if (s->learned.seconds == NULL)
-    TSL_TRY(tsl_history_open(s->units.n, s->size, &s->sets, &s->learned));
+    TSL_TRY(tsl_history_open(s->units.list, s->units.n, &s->cost, &s->sets, &s->learned));
   if (set >= 0) {
     TSL_TRY(learn(s, phase, set, record));
     if (move)
-      TSL_TRY(tsl_history_rebalance(&s->learned, &s->cost, s->units.list, &s->sets, set,
-                                    s->run.rebalance_threshold, owner, &gain));
+      TSL_TRY(tsl_history_rebalance(&s->learned, set, s->run.rebalance_threshold, owner, &gain));
     if (move && gain.imbalance_after > TSL_REST_ABOVE)
-      TSL_TRY(tsl_exclude_slow_ranks(&s->learned, &s->cost, s->units.list, &s->sets, owner, &rest));
+      TSL_TRY(tsl_exclude_slow_ranks(&s->learned, owner, &rest));
   }
   if (rest.rank >= 0) s->cost.left_out[rest.rank] = true;
   line->left_out = rest.rank, line->saved = rest.saves, line->least = rest.least;

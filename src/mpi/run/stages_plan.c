@@ -114,7 +114,7 @@ tsl_err tsl_session_make_plan(tsl_session *s) {
   TSL_TRY(tsl_alloc(s->size, sizeof *sides, "plan", (void **)&sides));
   tsl_session_sides(s, sides);
   TSL_TRY(tsl_alloc(s->size, sizeof *like, "plan", (void **)&like));
-  TSL_TRY(tsl_cost_like(&s->cost, like));
+  tsl_cost_like(&s->cost, like);
   rule.fast = sides, rule.like = like;
   if (s->family->shape == TSL_WAVE)
     TSL_TRY(plan_wave(s, &rule, &work));
@@ -164,7 +164,7 @@ static tsl_err judge_ranks(tsl_session *s) {
   const bool all = s->run.ranks == TSL_RANKS_ALL || s->run.plan == TSL_PLAN_ROUNDROBIN ||
                    s->run.plan == TSL_PLAN_SHARE;
   TSL_TRY(tsl_alloc(s->size, sizeof *like, "ranks", (void **)&like));
-  TSL_TRY(tsl_cost_like(&s->cost, like));
+  tsl_cost_like(&s->cost, like);
   const tsl_select_ask ask = {.work = tsl_session_work(s, tsl_cost_seconds),
                               .setup = tsl_cost_setup,
                               .phases = phases_ahead(s),

@@ -91,11 +91,11 @@ tsl_err tsl_session_try_ways(tsl_session *s) {
   TSL_COLLECTIVE_TRY(s->comm, tsl_alloc(n, sizeof *seconds, "trial", (void **)&seconds));
   for (int way = 0; way < n; way++) TSL_TRY(time_way(s, way, &seconds[way]));
   best = fastest(seconds, n);
-  if (s->rank == 0) tell(s, seconds, n, best);
-  TSL_COLLECTIVE_TRY(
-      s->comm, s->rank == 0 ? tsl_calibration_keep_way(&s->run, &s->placements[deciding_rank(s)],
-                                                       s->family, s->ways_of, best)
-                            : TSL_OK);
+  if (s->rank == 0) {
+    tell(s, seconds, n, best);
+    tsl_calibration_keep_way(&s->run, &s->placements[deciding_rank(s)], s->family, s->ways_of,
+                             best);
+  }
   TSL_TRY(create_way(s, best));
   TSL_TRY(tsl_stage_end(s, TSL_STAGE_CALIBRATE));
 done:
