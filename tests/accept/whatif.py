@@ -258,7 +258,7 @@ def settled_parts(path):
         mean = np.array([times["measured"][times["phase"] == k].sum() for k in rows["phase"].tolist()]) / ranks
         rest = np.array([spent[k] for k in rows["phase"].tolist()]) - rows["measured"]
         half = len(rows) // 2
-        parts += [sorted(of[half:])[(len(rows) - half) // 2] for of in (mean, rows["measured"] - mean, rest)]
+        parts += [sorted(of[half:])[(len(rows) - half - 1) // 2] for of in (mean, rows["measured"] - mean, rest)]
     return parts
 
 

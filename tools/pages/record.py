@@ -51,8 +51,9 @@ class Run:
 
     def parts_of_round(self):
         """The whole; of that the mean rank's device time; devices that wait, until the last unit ends; before and after,
-        rank 0's work and messages. Of each set of kinds the median of the later half of its phases, when little is set
-        up any more, in sum, so that parts hardly miss the whole. Of a single phase its units alone."""
+        rank 0's work and messages. Of each set of kinds the middle one of the later half of its phases (of two the
+        shorter), when little is set up any more, in sum, so that parts hardly miss the whole. Of a single phase its
+        units alone."""
         if self.phases is None or len(self.phases) < 2 or self.stages is None:
             mean = float(self.units["measured"].sum()) / max(1, self.taking_part())
             return np.array([self.wall, mean, self.wall - mean, 0.0])
@@ -66,7 +67,7 @@ class Run:
             whole, wall = np.array([spent[k] for k in rows["phase"].tolist()]), rows["measured"]
             mean = rows["computed"] / max(1, self.taking_part())
             if len(rows) > 1:  # else of no iteration
-                parts += [np.median(of[len(rows) // 2:]) for of in (whole, mean, wall - mean, whole - wall)]
+                parts += [middle(of[len(rows) // 2:]) for of in (whole, mean, wall - mean, whole - wall)]
         return parts
 
     def number(self, name, default=math.nan):
@@ -91,6 +92,11 @@ class Run:
         for placement in self.placements:
             kinds[h5.text_of(placement["device"])] = kinds.get(h5.text_of(placement["device"]), 0) + 1
         return ", ".join(f"{count} x {name}" for name, count in kinds.items())
+
+
+def middle(values):
+    """Of two the smaller."""
+    return sorted(values)[(len(values) - 1) // 2]
 
 
 def table_of(run, name):

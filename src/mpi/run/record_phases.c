@@ -138,9 +138,11 @@ static int by_seconds(const void *a, const void *b) {
   return (x->at > y->at) - (x->at < y->at);
 }
 
+/* The one in the middle, of two the shorter, as others on a machine only make phases longer; NULL:
+ * there is none. */
 static const ranked *middle(ranked *list, int64_t n) {
   if (n > 0) qsort(list, (size_t)n, sizeof *list, by_seconds);
-  return n > 0 ? &list[n / 2] : NULL;
+  return n > 0 ? &list[(n - 1) / 2] : NULL;
 }
 
 /* The later half of the first n_phases as far as they are of a set, in which little is set up; of a
