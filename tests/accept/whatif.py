@@ -306,7 +306,8 @@ def an_iteration_as_it_ran(ranks):
     with h5py.File(out) as file:
         name = file["run/machine"][0]["device"].decode()
     mean, wait, rest = settled_parts(out)
-    said = suite.run(["plan", deck, "--cluster", cluster(1, [{"name": f'"{name}"', "count": ranks, "threads": 1}])], env=env).out
+    far = cluster(1, [{"name": f'"{name}"', "count": ranks, "threads": 1}])
+    said = suite.run(["plan", deck, "--cluster", far], env=env).out
     table = Table(said)
     check(f"as one of {ranks} ranks" in said and "take from each other" not in said, said)
     error = table.of("time")[0] / (mean + wait + rest) - 1

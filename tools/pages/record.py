@@ -46,11 +46,11 @@ class Run:
         return self.wall + self.exchange if measure == "computation" else self.total
 
     def round(self):
-        """Seconds of a phase of each set of kinds: what `tesela plan --cluster` predicts. Of a single phase its wall."""
+        """Seconds of a phase of each set of kinds, as `tesela plan --cluster` predicts it; of a single phase its wall."""
         return self.parts_of_round()[0]
 
     def parts_of_round(self):
-        """The whole; of that the mean rank's device time; devices that wait, until the last unit ends; before and after,
+        """The whole; of it the mean rank's device time; devices that wait, until the last unit ends; before and after,
         rank 0's work and messages. Of each set of kinds the middle one of the later half of its phases (of two the
         shorter), when little is set up any more, in sum, so that parts hardly miss the whole. Of a single phase its
         units alone."""
