@@ -63,8 +63,7 @@ static void show(fixture *f, double seconds, int64_t runs) {
 
 static tsl_speed look_up(const fixture *f) {
   tsl_speed speed = {{{0}}};
-  for (int k = 0; k < KINDS; k++)
-    assert_true(tsl_calibration_find(&f->settings, KEY, k, speed.c[k]));
+  assert_true(tsl_calibration_find(&f->settings, KEY, 0, KINDS, speed.c));
   return speed;
 }
 
@@ -119,9 +118,9 @@ static int count_lines(const fixture *f) {
 }
 
 static double waiting(const fixture *f) {
-  double c[TSL_N_TERMS] = {0};
-  assert_true(tsl_calibration_find(&f->settings, KEY, TSL_WAITING, c));
-  return c[0];
+  double c[1][TSL_N_TERMS] = {{0}};
+  assert_true(tsl_calibration_find(&f->settings, KEY, TSL_WAITING, 1, c));
+  return c[0][0];
 }
 
 /* What the file knows well enough adds no line. */

@@ -43,21 +43,22 @@ static const char *key_of(const char *keys, int rank) {
 
 void tsl_calibration_keep_phases(const tsl_run_settings *settings, const tsl_cost *cost, int kind,
                                  double value) {
-  double c[TSL_N_TERMS];
+  double c[1][TSL_N_TERMS];
   if (cost->keys == NULL || value <= 0) return;
-  if (!tsl_calibration_find(settings, cost->keys, kind, c) || fabs(c[0] / value - 1) > TSL_STEADY)
+  if (!tsl_calibration_find(settings, cost->keys, kind, 1, c) ||
+      fabs(c[0][0] / value - 1) > TSL_STEADY)
     tsl_calibration_keep(settings, cost->keys, kind, value);
 }
 
 int32_t tsl_calibration_way(const tsl_run_settings *settings, const tsl_placement *device,
                             const tsl_family *family, const char *what) {
   char key[TSL_COST_KEY];
-  double c[TSL_N_TERMS];
+  double c[1][TSL_N_TERMS];
   tsl_calibration_key(device, family, what, key);
   if (settings->calibrate == TSL_CALIBRATE_ALWAYS ||
-      !tsl_calibration_find(settings, key, TSL_WAY, c))
+      !tsl_calibration_find(settings, key, TSL_WAY, 1, c))
     return -1;
-  return (int32_t)fmin(INT16_MAX, c[0]);
+  return (int32_t)fmin(INT16_MAX, c[0][0]);
 }
 
 void tsl_calibration_keep_way(const tsl_run_settings *settings, const tsl_placement *device,
@@ -68,18 +69,6 @@ void tsl_calibration_keep_way(const tsl_run_settings *settings, const tsl_placem
 }
 
 /* ---- the root's part */
-
-static tsl_err make_tables(int size, tsl_cost *cost, char **keys, int **states) {
-  tsl_err err = TSL_OK;
-  cost->n_ranks = size;
-  tsl_free(cost->keys);
-  cost->keys = NULL;
-  TSL_TRY(tsl_alloc(size, sizeof *cost->speeds, "cost model", (void **)&cost->speeds));
-  TSL_TRY(tsl_alloc(size, TSL_COST_KEY, "calibration keys", (void **)keys));
-  TSL_TRY(tsl_alloc(size, sizeof **states, "calibration keys", (void **)states));
-done:
-  return err;
-}
 
 /* Speeds of all ranks by the file, or by the probe of what it has no line of. */
 static tsl_err look_up(const tsl_problem *problem, const tsl_unit *units, int64_t n_units,
@@ -95,11 +84,9 @@ static tsl_err look_up(const tsl_problem *problem, const tsl_unit *units, int64_
   cost->guessed = 0;
   for (int r = 0; r < cost->n_ranks; r++) {
     tsl_speed *speed = &cost->speeds[r];
-    bool known = look;
-    for (int kind = 0; kind < family->n_kinds && known; kind++)
-      known = tsl_calibration_find(settings, key_of(keys, r), kind, speed->c[kind]);
     states[r] = KNOWN;
-    if (known) continue;
+    if (look && tsl_calibration_find(settings, key_of(keys, r), 0, family->n_kinds, speed->c))
+      continue;
     TSL_TRY(tsl_device_probe_of(settings, key_of(keys, r), &probe));
     states[r] = probe.kind == TSL_PROBE ? GUESSED : UNKNOWN;
     if (states[r] == GUESSED) tsl_device_probe_speed(&probe, problem, units, n_units, speed);
@@ -154,7 +141,12 @@ tsl_err tsl_calibrate(MPI_Comm comm, const tsl_executor *executor, const tsl_uni
                      !tsl_measure_has_strips(executor->problem, units, n_units);
   TSL_MPI(MPI_Comm_rank(comm, &rank));
   TSL_MPI(MPI_Comm_size(comm, &size));
-  TSL_COLLECTIVE_TRY(comm, make_tables(size, cost, &keys, &states));
+  cost->n_ranks = size;
+  tsl_free(cost->keys);
+  cost->keys = NULL;
+  TSL_COLLECTIVE_TRY(comm, tsl_alloc(size, sizeof speed, "cost model", (void **)&cost->speeds));
+  TSL_COLLECTIVE_TRY(comm, tsl_alloc(size, TSL_COST_KEY, "calibration keys", (void **)&keys));
+  TSL_COLLECTIVE_TRY(comm, tsl_alloc(size, sizeof *states, "calibration keys", (void **)&states));
   if (family->signature != NULL) cost->keys = keys;
   make_key(executor, units, n_units, size, key);
   TSL_MPI(MPI_Gather(key, TSL_COST_KEY, MPI_CHAR, keys, TSL_COST_KEY, MPI_CHAR, 0, comm));

@@ -96,8 +96,8 @@ static tsl_err correct_key(const tsl_run_settings *settings, const tsl_cost *cos
   FILE *file = NULL;
   const char *key = key_of(cost, first);
   TSL_TRY(tsl_calibration_path(settings, path, sizeof path));
+  (void)tsl_calibration_find(settings, key, 0, n_kinds, known.c);
   for (int k = 0; k < n_kinds; k++) {
-    (void)tsl_calibration_find(settings, key, k, known.c[k]);
     const double predicted = predict(known.c[k], &all[k]);
     const double factor = correction_of(factor_of(predicted, &all[k]), all[k].runs);
     const double *c = best_of(cost, first, k, &all[k]);

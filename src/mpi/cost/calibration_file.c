@@ -58,8 +58,9 @@ static void take_word(char **rest, char *out, size_t size) {
 void tsl_calibration_words(const char *key, tsl_calibration_line *line) {
   char text[LINE], unused[LINE], *rest = text;
   long long lanes = 0;
-  (void)snprintf(text, sizeof text, "%s", key);
-  const char *size = strstr(key, "|2^"), *last = strrchr(key, '|');
+  if (key != NULL) (void)snprintf(line->key, sizeof line->key, "%s", key);
+  memcpy(text, line->key, sizeof text);
+  const char *size = strstr(text, "|2^"), *last = strrchr(text, '|');
   line->size = size != NULL ? atoi(size + 3) : 0;
   line->lanes = last != NULL && sscanf(last, "|%lld,lanes", &lanes) == 1 ? lanes : 0;
   line->family[0] = line->signature[0] = '\0';
@@ -162,7 +163,7 @@ static void parse_units(const char *text, tsl_calibration_line *line) {
                line->kind > TSL_PROBE && line->kind < TSL_MAX_KINDS;
   for (int k = 0; k < TSL_N_TERMS; k++) sense = sense && c[k] >= 0 && c[k] <= MOST; /* no NaN */
   if (sense)
-    tsl_calibration_words(text + at, line);
+    (void)snprintf(line->key, sizeof line->key, "%s", text + at);
   else
     line->kind = TSL_NO_LINE;
 }
@@ -207,17 +208,19 @@ void tsl_calibration_put(FILE *file, const char *key, int kind, const double *c)
   fflush(file); /* one write a line, so that those of concurrent jobs do not mix */
 }
 
-bool tsl_calibration_find(const tsl_run_settings *settings, const char *key, int kind, double *c) {
+bool tsl_calibration_find(const tsl_run_settings *settings, const char *key, int first, int n,
+                          double (*c)[TSL_N_TERMS]) {
   FILE *file = tsl_calibration_open(settings);
   const uint64_t hash = fnv1a(key);
   tsl_calibration_line line = {.number = 0};
-  bool found = false;
+  unsigned found = 0;
   while (tsl_calibration_next(file, &line)) {
-    if (line.hash != hash || line.kind != kind) continue;
-    memcpy(c, line.c, sizeof line.c);
-    found = true;
+    const int kind = line.kind - first;
+    if (line.hash != hash || kind < 0 || kind >= n) continue;
+    memcpy(c[kind], line.c, sizeof line.c);
+    found |= 1u << kind;
   }
-  return found;
+  return found == (1u << n) - 1;
 }
 
 void tsl_calibration_keep(const tsl_run_settings *settings, const char *key, int kind,
@@ -247,8 +250,10 @@ int tsl_device_rates_read(const tsl_run_settings *settings, const char *family,
     if (*c == ',') *c = ' '; /* a comma of the signature reads like a blank */
   while (tsl_calibration_next(file, &line)) {
     int at = 0;
-    if (line.kind == TSL_WAY || line.kind <= TSL_PROBE || line.program[0] == '\0' ||
-        strcmp(line.family, family) != 0 || strcmp(line.signature, wanted) != 0)
+    if (line.kind == TSL_WAY || line.kind <= TSL_PROBE) continue;
+    tsl_calibration_words(NULL, &line);
+    if (line.program[0] == '\0' || strcmp(line.family, family) != 0 ||
+        strcmp(line.signature, wanted) != 0)
       continue;
     while (at < n && !same(&rates[at].by, &line)) at++;
     if (at == room) continue;

@@ -26,15 +26,16 @@ enum {
   TSL_NO_LINE = -6
 };
 
-/** A line; text with blanks back in place, "" where the key ends before. */
+/** A line; words of its key with blanks back in place, "" where it ends before. */
 typedef struct tsl_calibration_line {
   int number;            /**< in the file, from 1 */
   int kind;              /**< of units, or one of the above */
   uint64_t hash;         /**< of the key; of a probe 0 */
   double c[TSL_N_TERMS]; /**< of kinds below 0 the first */
-  char host[64], device[80];
-  char threads[32]; /**< "16 threads" */
-  char ranks[32];   /**< "2 ranks" that measured side by side */
+  char key[1024];
+  char host[64], device[80]; /**< from here on by tsl_calibration_words */
+  char threads[32];          /**< "16 threads" */
+  char ranks[32];            /**< "2 ranks" that measured side by side */
   char family[32], signature[128];
   char program[40]; /**< time and size of the program that measured */
   int size;         /**< units of about 2^size items were measured, of the first kind */
@@ -69,7 +70,7 @@ void tsl_calibration_folders(const char *path);
 void tsl_calibration_key(const tsl_placement *placement, const tsl_family *family, const char *what,
                          char key[TSL_COST_KEY]);
 
-/** The words of a key into a line of its kind. */
+/** The words of the line's key. @param[in] key  NULL: it has one */
 void tsl_calibration_words(const char *key, tsl_calibration_line *line);
 
 /** Is it a figure of a probe: above 0, and neither it nor 1 over it infinite? */
@@ -78,8 +79,10 @@ bool tsl_calibration_is_rate(double x);
 /** Was it measured by another build of the program? */
 bool tsl_calibration_older(const tsl_calibration_line *line);
 
-/** The terms that the file has for a key and kind. @param[out] c  shape [TSL_N_TERMS] */
-bool tsl_calibration_find(const tsl_run_settings *settings, const char *key, int kind, double *c);
+/** The terms that the file has for a key and all of n kinds from the first on.
+ *  @param[out] c  shape [n]; what is not found stays */
+bool tsl_calibration_find(const tsl_run_settings *settings, const char *key, int first, int n,
+                          double (*c)[TSL_N_TERMS]);
 
 /** Keep what lines of kinds below 0, probes apart, hold. A file that cannot be written is told. */
 void tsl_calibration_keep(const tsl_run_settings *settings, const char *key, int kind,

@@ -28,7 +28,7 @@ void tsl_counter_close(tsl_shared_counter **counter);
  *  soon, at the latest some time after the next tsl_counter_aborted. */
 tsl_err tsl_counter_slower(tsl_shared_counter *counter, double ratio);
 
-/** Set what others may take of this rank's part (tsl_parts_begin); before anybody looks at it. */
+/** Set what others may take of this rank's part (tsl_parts.left); before anybody looks at it. */
 tsl_err tsl_counter_set_range(tsl_shared_counter *counter, tsl_range range);
 
 /**

@@ -105,26 +105,20 @@ static double seconds_on(trial *t, int64_t unit, int rank) {
          ratio(t, unit, t->owner[unit], rank);
 }
 
-/* Has every unit shown what it takes? */
-static bool all_known(trial *t) {
-  for (int64_t u = 0; u < t->learned->n_units; u++) {
-    const int kind = t->learned->units[u].kind;
-    if (t->learned->sets->home[kind] < 0) continue;
-    if (tsl_history_first(t->learned, kind) <= 0 || seconds_on(t, u, t->owner[u]) <= 0)
-      return false;
-  }
-  return true;
-}
-
 /* The rank that would take longest for everything, if the fastest is faster by more than peers are;
- * or -1. */
+ * -1: there is none, or not every unit has shown what it takes. */
 static int slowest(trial *t) {
+  const tsl_timing_history *l = t->learned;
   double most = 0, least = INFINITY;
   int rank = -1;
-  for (int r = 0; r < t->learned->n_ranks; r++) {
+  for (int64_t u = 0; u < l->n_units; u++) {
+    const int kind = l->units[u].kind;
+    if (l->sets->home[kind] < 0) continue;
+    if (tsl_history_first(l, kind) <= 0 || seconds_on(t, u, t->owner[u]) <= 0) return -1;
+  }
+  for (int r = 0; r < l->n_ranks; r++) {
     double seconds = 0;
-    for (int64_t u = 0; u < t->learned->n_units && t->takes_part[r]; u++)
-      seconds += seconds_on(t, u, r);
+    for (int64_t u = 0; u < l->n_units && t->takes_part[r]; u++) seconds += seconds_on(t, u, r);
     if (seconds <= 0) continue;
     least = fmin(least, seconds);
     if (seconds > most) rank = r, most = seconds;
@@ -153,7 +147,7 @@ tsl_err tsl_exclude_slow_ranks(tsl_timing_history *l, int32_t *owner, tsl_exclus
   trial t = {.learned = l, .owner = owner};
   *rest = (tsl_exclusion){.rank = -1};
   TSL_TRY(open_trial(&t));
-  rest->rank = all_known(&t) ? slowest(&t) : -1;
+  rest->rank = slowest(&t);
   if (rest->rank < 0) goto done;
   t.takes_part[rest->rank] = false;
   for (int size = 0; size <= TSL_MAX_KINDS; size++) /* small sets first, as they are planned */

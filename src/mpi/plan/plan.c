@@ -261,26 +261,21 @@ static tsl_err plan_strips(job *j) {
 
 /* ---- orders by decreasing cost, for lpt and bins */
 
-typedef struct keyed {
-  double key;
-  int64_t index;
-} keyed;
-
-static int by_decreasing_key(const void *a, const void *b) {
-  const keyed *x = a, *y = b;
-  if (x->key != y->key) return x->key < y->key ? 1 : -1;
-  return x->index < y->index ? -1 : x->index > y->index;
+static int by_decreasing_key(const void *a, const void *b, void *keys) {
+  const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+  const double p = ((const double *)keys)[x], q = ((const double *)keys)[y];
+  if (p != q) return p < q ? 1 : -1;
+  return x < y ? -1 : x > y;
 }
 
 static tsl_err order_units(const job *j, int64_t **order) {
   tsl_err err = TSL_OK;
-  keyed *keys = NULL;
+  double *keys = NULL;
   *order = NULL;
   TSL_TRY(tsl_alloc(j->n, sizeof *keys, "plan order", (void **)&keys));
   TSL_TRY(tsl_alloc(j->n, sizeof **order, "plan order", (void **)order));
-  for (int64_t u = 0; u < j->n; u++) keys[u] = (keyed){mean_cost(j, u), u};
-  qsort(keys, (size_t)j->n, sizeof *keys, by_decreasing_key);
-  for (int64_t u = 0; u < j->n; u++) (*order)[u] = keys[u].index;
+  for (int64_t u = 0; u < j->n; u++) keys[u] = mean_cost(j, u), (*order)[u] = u;
+  qsort_r(*order, (size_t)j->n, sizeof **order, by_decreasing_key, keys);
 done:
   tsl_free(keys);
   return err;

@@ -69,27 +69,19 @@ static int by_rank(const void *a, const void *b) {
   return x->rank < y->rank ? -1 : x->rank > y->rank;
 }
 
-/* The fast ranks of a list ordered by speed. */
-static int take_peers(tsl_use *use, int n, participants *p) {
-  int peers = 0;
-  for (; peers < n && use[peers].alone <= TSL_USEFUL_PEERS * use[0].alone; peers++) {
-    use[peers].takes_part = 1;
-    p->rate += 1 / use[peers].alone;
-  }
-  return peers;
-}
-
 /* Of a list ordered by speed. */
 static void select_ranks_choose(const tsl_select_ask *ask, tsl_use *use) {
   const int n = ask->work.n_ranks;
   participants p = {.rate = 0}, best;
-  const int peers = take_peers(use, n, &p);
+  int peers = 0;
+  for (; peers < n && use[peers].alone <= TSL_USEFUL_PEERS * use[0].alone; peers++)
+    p.rate += 1 / use[peers].alone;
   best = p;
   for (int k = peers; k < n; k++) {
     p = with_rank(ask, &p, &use[k]);
     if (run_seconds(&p) + price_of(ask, &p) < run_seconds(&best) + price_of(ask, &best)) best = p;
   }
-  for (int k = peers; k < n; k++) use[k].takes_part = k - peers < best.slow;
+  for (int k = 0; k < n; k++) use[k].takes_part = k < peers + best.slow;
   for (int k = 0; k < n; k++) judge(ask, &best, k < peers, &use[k]);
 }
 
