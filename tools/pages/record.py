@@ -46,7 +46,7 @@ class Run:
         return self.wall + self.exchange if measure == "computation" else self.total
 
     def round(self):
-        """Seconds of a phase of each set of kinds, as `tesela plan --cluster` predicts it; of a single phase its wall."""
+        """Seconds of a phase of each set of kinds, as `tesela plan --cluster` has them; of a single phase its wall."""
         return self.parts_of_round()[0]
 
     def parts_of_round(self):
