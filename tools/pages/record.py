@@ -6,7 +6,7 @@ import numpy as np
 
 from . import h5
 
-BETWEEN = ("share", "rebalance", "begin", "collect", "combine", "record", "advance")  # of a phase, besides computing
+OF_PHASE = ("share", "rebalance", "begin", "compute", "collect", "combine", "record", "advance")  # no checkpoints
 
 
 class Run:
@@ -46,20 +46,29 @@ class Run:
         return self.wall + self.exchange if measure == "computation" else self.total
 
     def round(self):
-        """Seconds of a phase of each set of kinds, of each the median, with rank 0's work and messages between
-        them: what `tesela plan --cluster` predicts. Of a single phase its wall."""
+        """Seconds of a phase of each set of kinds, as `tesela plan --cluster` has them; of a single phase its wall."""
+        return self.parts_of_round()[0]
+
+    def parts_of_round(self):
+        """The whole; of it the mean rank's device time; devices that wait, until the last unit ends; before and after,
+        rank 0's work and messages. Of each set of kinds the middle one of the later half of its phases (of two the
+        shorter), when little is set up any more, in sum, so that parts hardly miss the whole. Of a single phase its
+        units alone."""
         if self.phases is None or len(self.phases) < 2 or self.stages is None:
-            return self.wall
-        between = dict.fromkeys(self.phases["phase"].tolist(), 0.0)
+            mean = float(self.units["measured"].sum()) / max(1, self.taking_part())
+            return np.array([self.wall, mean, self.wall - mean, 0.0])
+        spent = dict.fromkeys(self.phases["phase"].tolist(), 0.0)
         for row in self.stages:
-            if h5.text_of(row["stage"]) in BETWEEN and row["phase"] in between:
-                between[row["phase"]] += float(row["seconds"])
-        seconds = 0.0
+            if h5.text_of(row["stage"]) in OF_PHASE and row["phase"] in spent:
+                spent[row["phase"]] += float(row["seconds"])
+        parts = np.zeros(4)
         for kinds in np.unique(self.phases["kinds"]):
             rows = self.phases[self.phases["kinds"] == kinds]
+            whole, wall = np.array([spent[k] for k in rows["phase"].tolist()]), rows["measured"]
+            mean = rows["computed"] / max(1, self.taking_part())
             if len(rows) > 1:  # else of no iteration
-                seconds += float(np.median(rows["measured"]) + np.median([between[k] for k in rows["phase"].tolist()]))
-        return seconds
+                parts += [middle(of[len(rows) // 2:]) for of in (whole, mean, wall - mean, whole - wall)]
+        return parts
 
     def number(self, name, default=math.nan):
         return float(self.attributes.get(name, default))
@@ -83,6 +92,11 @@ class Run:
         for placement in self.placements:
             kinds[h5.text_of(placement["device"])] = kinds.get(h5.text_of(placement["device"]), 0) + 1
         return ", ".join(f"{count} x {name}" for name, count in kinds.items())
+
+
+def middle(values):
+    """Of two the smaller."""
+    return sorted(values)[(len(values) - 1) // 2]
 
 
 def table_of(run, name):

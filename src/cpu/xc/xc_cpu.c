@@ -89,6 +89,7 @@ static tsl_err xc_open_cpu(const tsl_problem *problem, const tsl_device *device,
   TSL_TRY(xc_batches_open(problem, w->threads, room, 0, &w->batches));
   TSL_TRY(xc_sampler_open(problem, w->threads, &w->sampler));
   TSL_TRY(xc_begin_cpu(w, 0)); /* calibration comes before the first phase */
+  xc_batches_trial(w->batches);
   *worker = w;
 done:
   if (err != TSL_OK) xc_close_cpu(&w);

@@ -61,6 +61,10 @@ void xc_batches_close(xc_batches **batches);
 /** Zero the sums; take in the densities and the phase. */
 void xc_batches_begin(xc_batches *batches, int phase);
 
+/** For trials, until a phase begins: integrals that are kept are all used. A guess of atoms leaves
+ *  most of them out, the densities that follow nearly none. */
+void xc_batches_trial(xc_batches *batches);
+
 /** Bra pairs [lo, hi) into J and K. */
 void xc_batches_fock(xc_batches *batches, int64_t lo, int64_t hi);
 

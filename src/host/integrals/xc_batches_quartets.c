@@ -103,6 +103,11 @@ void xc_batches_quartets_begin(xc_batches *b) {
       b->weighted[k][i] = b->operators[k].weight * xc_asked_spin(b->problem, 0)[i];
 }
 
+void xc_batches_trial(xc_batches *b) {
+  for (int64_t k = 0; b->quartets != NULL && k < b->p->n_shells * b->p->n_shells; k++)
+    b->largest[k] = b->most;
+}
+
 /* A bra pair of an operator. */
 static void run_pair(xc_batches *b, xc_batch_thread *t, int which, int64_t pair) {
   xc_fock fock = xc_batches_task(b, t, which);

@@ -85,15 +85,19 @@ done:
  * whatever happens here. */
 static void learn(const tsl_session *s, const tsl_record *record) {
   tsl_err err = TSL_OK;
-  double between = 0;
+  double between = 0, waiting = 0;
+  tsl_kind_seconds(*shown)[TSL_MAX_KINDS] = NULL;
   if (record->summary.other_work) return;
-  TSL_TRY(tsl_calibration_correct(&s->run, &s->cost, record->rows, record->n_rows, record->n_phases,
-                                  s->options->quiet));
-  TSL_TRY(tsl_record_between(s, record, &between));
-  tsl_calibration_between(&s->run, &s->cost, between);
+  TSL_TRY(tsl_alloc(s->size, sizeof *shown, "measured times", (void **)&shown));
+  TSL_TRY(tsl_record_kinds(s, record, shown));
+  TSL_TRY(tsl_calibration_correct(&s->run, &s->cost, s->family->n_kinds, shown, s->options->quiet));
+  TSL_TRY(tsl_record_besides(s, record, &between, &waiting));
+  tsl_calibration_keep_phases(&s->run, &s->cost, TSL_BETWEEN, between);
+  tsl_calibration_keep_phases(&s->run, &s->cost, TSL_WAITING, waiting);
 done:
   if (err != TSL_OK)
     fprintf(stderr, "tesela: warning: calibration not corrected: %s\n", tsl_err_message());
+  tsl_free(shown);
 }
 
 /* ---- the run, read from top to bottom */

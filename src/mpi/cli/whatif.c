@@ -253,6 +253,7 @@ static tsl_err imagine(const tsl_session *s, const tsl_whatif *w, int64_t nodes,
                        .limited = s->limited,
                        .finished = s->finished,
                        .checkpoints = s->checkpoints,
+                       .settled = s->run.rebalance,
                        .finer = 1,
                        .network = network};
   far->cost.n_ranks = far->size;
@@ -318,6 +319,21 @@ static void tell_memory(const tsl_session *far, tsl_whatif_row *row) {
   row->device_bytes = unit > 0 ? row->device_bytes + unit : 0;
 }
 
+/* Seconds of devices in the ranks' sum. */
+static double busy_seconds(const tsl_session *far) {
+  double busy = far->plan.traceback_seconds; /* of one rank at a time */
+  for (int r = 0; r < far->size; r++) busy += far->plan.seconds[r];
+  return busy;
+}
+
+/* Besides the plan: rank 0's work, and devices that wait as long as in the run that has shown it,
+ * as far as the plan has not foreseen that. Rank 0 is on the first device. */
+static double between_seconds(const tsl_session *far, const tsl_whatif *w) {
+  const tsl_device_rate *rate = &w->rates[0];
+  const double mean = busy_seconds(far) / tsl_session_parts(far);
+  return rate->between + fmax(0, mean * rate->waiting - far->plan.total_seconds);
+}
+
 static void tell_row(const tsl_session *far, const tsl_whatif *w, int64_t nodes,
                      tsl_whatif_row *row) {
   const tsl_network *network = far->network;
@@ -325,18 +341,16 @@ static void tell_row(const tsl_session *far, const tsl_whatif *w, int64_t nodes,
   const double sets = far->sets.n > 1 ? far->sets.n : 1;
   const double gather =
       slabs > 0 ? network->latency + slabs / network->bandwidth : 0; /* while ranks compute */
-  double busy = 0;
   *row = (tsl_whatif_row){.nodes = nodes, .ranks = far->size, .units = far->units.n};
   row->parts = tsl_session_parts(far);
   row->share = tsl_network_bcast(network, (int)nodes, shared);
   row->compute = far->plan.total_seconds + far->plan.traceback_seconds;
-  row->between = w->rates[0].between; /* rank 0 is on the first device */
+  row->between = between_seconds(far, w);
   row->combine =
       fmax(0, gather - row->compute) + sets * tsl_network_bcast(network, (int)nodes, sums);
   row->seconds = row->share + row->compute + row->between + row->combine;
-  for (int r = 0; r < far->size; r++) busy += far->plan.seconds[r];
-  busy += far->plan.traceback_seconds; /* of one rank at a time */
-  row->idle = row->seconds > 0 ? fmax(0, 1 - busy / (row->seconds * far->size)) : 0;
+  const double all = row->seconds * far->size;
+  row->idle = all > 0 ? fmax(0, 1 - busy_seconds(far) / all) : 0;
   row->network_bytes =
       (double)(nodes - 1) * (shared + sets * sums) + slabs + far->plan.network_bytes;
   tell_memory(far, row);

@@ -21,7 +21,7 @@ typedef struct tsl_whatif_row {
   int64_t parts;  /**< ranks that take part */
   double share;   /**< s until all have problem, units and plan */
   double compute; /**< s, as `tesela plan` predicts it: of a phase of each set of kinds */
-  double between; /**< s of rank 0 between these phases, as a run has shown; 0: none, or no run */
+  double between; /**< s that phases take besides, as a run has shown; 0: of one phase, or no run */
   double combine; /**< s that results need beyond computing */
   double seconds; /**< the sum of these four */
   double idle;    /**< part 0..1 of all ranks' time without computing */

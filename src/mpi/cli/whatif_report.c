@@ -71,6 +71,21 @@ static void print_sizes(const tsl_session *s, const tsl_whatif *w, FILE *file) {
           s->options->deck, off->units);
 }
 
+/* Speeds that were measured beside another number of ranks than a node has. */
+static void print_beside(const tsl_session *s, const tsl_whatif *w, FILE *file) {
+  const int ranks = tsl_cluster_ranks(&w->cluster);
+  for (int d = 0; d < (int)w->cluster.devices.n; d++) {
+    const tsl_calibration_line *by = &w->rates[d].by;
+    if (atoi(by->ranks) == ranks) continue;
+    fprintf(
+        file,
+        "not counted: what %d ranks of a node take from each other (memory, caches, clock); the "
+        "nearest calibration of %s is of %s\n  better: `mpirun -n %d tesela run %s` on such a "
+        "node, with the same calibration file\n",
+        ranks, by->device, by->ranks, ranks, s->options->deck);
+  }
+}
+
 /* What the times leave out. */
 static void print_limits(const tsl_session *s, const tsl_whatif *w, FILE *file) {
   bool lists = false;
@@ -84,13 +99,14 @@ static void print_limits(const tsl_session *s, const tsl_whatif *w, FILE *file) 
   if (lists) fputs("not counted: lists of results, whose length shows in the run\n", file);
   if (w->one.between > 0)
     fprintf(file,
-            "times are of one phase of each set of kinds; between: rank 0 between phases, as a run "
-            "of %s with %s took\n",
+            "times are of one phase of each set of kinds; between: rank 0's work and devices that "
+            "wait, as in a run of %s with %s\n",
             w->rates[0].by.ranks, w->rates[0].by.threads);
   else if (s->family->active != NULL)
-    fputs("times are of one phase of each set of kinds; not counted: rank 0's work between phases, "
-          "which a finished run adds to the calibration file\n",
+    fputs("times are of one phase of each set of kinds; not counted: rank 0's work between phases "
+          "and devices that wait, which a finished run adds to the calibration file\n",
           file);
+  print_beside(s, w, file);
 }
 
 void tsl_whatif_print(const tsl_session *s, const tsl_whatif *w, FILE *file) {

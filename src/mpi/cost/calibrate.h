@@ -7,7 +7,6 @@
 #include "calibration_file.h"
 #include "cost.h"
 #include "executor.h"
-#include "out_unit.h"
 #include "settings.h"
 
 #include <mpi.h>
@@ -40,21 +39,31 @@ int32_t tsl_calibration_way(const tsl_run_settings *settings, const tsl_placemen
 void tsl_calibration_keep_way(const tsl_run_settings *settings, const tsl_placement *device,
                               const tsl_family *family, const char *what, int32_t way);
 
-/**
- * Root, not collective. Keep what rank 0 did between the phases of a finished run, under rank 0's
- * key, unless the file knows as much within noise.
- * @param[in] seconds  in a phase of each set of kinds; 0 is not kept
- */
-void tsl_calibration_between(const tsl_run_settings *settings, const tsl_cost *cost,
-                             double seconds);
+/** What a run has shown of the units of a kind on a rank. */
+typedef struct tsl_kind_seconds {
+  double terms[TSL_N_TERMS]; /**< of the cost model, in sum; setups of first runs alone */
+  double measured;           /**< s that these took */
+  int64_t runs;              /**< phases of which that was the middle one */
+} tsl_kind_seconds;
 
 /**
- * Root, not collective. Hold a finished run against its prediction, and correct the calibration
- * file where it was off by more than a tenth: the kind's coefficients are multiplied by measured
- * over predicted, of all ranks with the same key, or by its root where that is within what times
- * vary from run to run. Off by more than three times is said, unless quiet.
- * @param[in] rows    shape [n], last runs of the units
- * @param[in] phases  of the run; what first runs take more is part of a single phase only
+ * Root, not collective. Keep a figure of a finished run under rank 0's key, unless the file knows
+ * as much within TSL_STEADY.
+ * @param[in] kind   TSL_BETWEEN or TSL_WAITING
+ * @param[in] value  0 is not kept
  */
-tsl_err tsl_calibration_correct(const tsl_run_settings *settings, const tsl_cost *cost,
-                                const tsl_out_unit *rows, int64_t n, int64_t phases, bool quiet);
+void tsl_calibration_keep_phases(const tsl_run_settings *settings, const tsl_cost *cost, int kind,
+                                 double value);
+
+/**
+ * Root, not collective. Hold a finished run against what the calibration file predicts, and correct
+ * the file: for all ranks with the same key, as plans find one line for them. Ranks that measured
+ * side by side may differ; the coefficients that came nearest are scaled to what was measured. Of a
+ * single phase only where the file was off by more than a tenth, and half way (by the root) where
+ * that is within what times vary from run to run; of the middle one of several phases, which is no
+ * matter of chance, where it was off by more than TSL_STEADY. Off by more than three times is said,
+ * unless quiet.
+ * @param[in] shown  shape [cost->n_ranks][TSL_MAX_KINDS]
+ */
+tsl_err tsl_calibration_correct(const tsl_run_settings *settings, const tsl_cost *cost, int n_kinds,
+                                const tsl_kind_seconds (*shown)[TSL_MAX_KINDS], bool quiet);

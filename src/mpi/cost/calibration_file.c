@@ -160,7 +160,7 @@ static void parse_units(const char *text, tsl_calibration_line *line) {
   int at = 0;
   bool sense = sscanf(text, "%" SCNx64 " %d %lf %lf %lf %lf +%lf %n", &line->hash, &line->kind,
                       &c[0], &c[1], &c[2], &c[3], &c[TSL_SETUP], &at) == 7 &&
-               line->kind >= TSL_WAY && line->kind < TSL_MAX_KINDS;
+               line->kind > TSL_PROBE && line->kind < TSL_MAX_KINDS;
   for (int k = 0; k < TSL_N_TERMS; k++) sense = sense && c[k] >= 0 && c[k] <= MOST; /* no NaN */
   if (sense)
     (void)snprintf(line->key, sizeof line->key, "%s", text + at);
@@ -250,7 +250,7 @@ int tsl_device_rates_read(const tsl_run_settings *settings, const char *family,
     if (*c == ',') *c = ' '; /* a comma of the signature reads like a blank */
   while (tsl_calibration_next(file, &line)) {
     int at = 0;
-    if (line.kind < TSL_BETWEEN) continue;
+    if (line.kind == TSL_WAY || line.kind <= TSL_PROBE) continue;
     tsl_calibration_words(NULL, &line);
     if (line.program[0] == '\0' || strcmp(line.family, family) != 0 ||
         strcmp(line.signature, wanted) != 0)
@@ -258,10 +258,9 @@ int tsl_device_rates_read(const tsl_run_settings *settings, const char *family,
     while (at < n && !same(&rates[at].by, &line)) at++;
     if (at == room) continue;
     if (at == n) rates[n++] = (tsl_device_rate){.by = line};
-    if (line.kind == TSL_BETWEEN) {
-      rates[at].between = line.c[0];
-      continue;
-    }
+    if (line.kind == TSL_BETWEEN) rates[at].between = line.c[0];
+    if (line.kind == TSL_WAITING) rates[at].waiting = line.c[0];
+    if (line.kind < 0) continue;
     rates[at].by = line;
     rates[at].found |= 1u << line.kind;
     memcpy(rates[at].speed.c[line.kind], line.c, sizeof line.c);

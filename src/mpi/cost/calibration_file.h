@@ -18,11 +18,12 @@
 
 /** Kinds of lines that are of no kind of units. */
 enum {
-  TSL_BETWEEN = -1, /**< s of rank 0 between the phases of an iteration */
+  TSL_BETWEEN = -1, /**< s of rank 0 in the phases of an iteration, besides computing */
   TSL_WAY = -2,     /**< a way to cut (tsl_trial) */
-  TSL_PROBE = -3,   /**< a probe: rate, bandwidth, launch, transfer */
-  TSL_BAD_PROBE = -4,
-  TSL_NO_LINE = -5
+  TSL_WAITING = -3, /**< time of these phases over the mean rank's device time in them */
+  TSL_PROBE = -4,   /**< a probe: rate, bandwidth, launch, transfer */
+  TSL_BAD_PROBE = -5,
+  TSL_NO_LINE = -6
 };
 
 /** A line; words of its key with blanks back in place, "" where it ends before. */
@@ -30,7 +31,7 @@ typedef struct tsl_calibration_line {
   int number;            /**< in the file, from 1 */
   int kind;              /**< of units, or one of the above */
   uint64_t hash;         /**< of the key; of a probe 0 */
-  double c[TSL_N_TERMS]; /**< of TSL_BETWEEN and TSL_WAY the first */
+  double c[TSL_N_TERMS]; /**< of kinds below 0 the first */
   char key[1024];
   char host[64], device[80]; /**< from here on by tsl_calibration_words */
   char threads[32];          /**< "16 threads" */
@@ -83,7 +84,7 @@ bool tsl_calibration_older(const tsl_calibration_line *line);
 bool tsl_calibration_find(const tsl_run_settings *settings, const char *key, int first, int n,
                           double (*c)[TSL_N_TERMS]);
 
-/** Keep what lines of TSL_BETWEEN or TSL_WAY hold. A file that cannot be written is told. */
+/** Keep what lines of kinds below 0, probes apart, hold. A file that cannot be written is told. */
 void tsl_calibration_keep(const tsl_run_settings *settings, const char *key, int kind,
                           double value);
 
@@ -95,6 +96,7 @@ typedef struct tsl_device_rate {
   tsl_speed speed;
   double between; /**< s of rank 0 in the phases of an iteration, besides computing; 0: no run of
                        these ranks has told */
+  double waiting; /**< time of these phases over the mean rank's device time; 0: likewise */
   bool guess; /**< of a probe (device_probe.h), not of such units: size and lanes are not known */
   unsigned found; /**< bits of the kinds that have a line */
 } tsl_device_rate;

@@ -25,9 +25,11 @@ typedef struct tsl_session {
   tsl_units units;
   tsl_executor executor;
   tsl_cost cost;
-  int measured;  /**< ranks that calibrated now */
-  bool guesses;  /**< nothing is computed: speeds may be guesses */
-  tsl_use *use;  /**< [size] who takes part, once planned */
+  int measured; /**< ranks that calibrated now */
+  bool guesses; /**< nothing is computed: speeds may be guesses */
+  bool settled; /**< likewise: units are dealt by their later runs alone, as moves between phases do
+                      once all is set up */
+  tsl_use *use; /**< [size] who takes part, once planned */
   int64_t finer; /**< units are cut so many times finer than for equal ranks */
   tsl_plan plan;
   double shortcut;            /**< root, s that it took (tsl_session_shortcut) */

@@ -50,10 +50,10 @@ done:
   return err;
 }
 
-/* Of a phase, besides computing and checkpoints; messages where they cross no network. */
-static bool is_between(const tsl_session *s, const char *stage) {
-  static const tsl_stage always[] = {TSL_STAGE_REBALANCE, TSL_STAGE_BEGIN, TSL_STAGE_COLLECT,
-                                     TSL_STAGE_RECORD, TSL_STAGE_ADVANCE};
+/* Of a phase, besides checkpoints; messages where they cross no network. */
+static bool is_of_phase(const tsl_session *s, const char *stage) {
+  static const tsl_stage always[] = {TSL_STAGE_REBALANCE, TSL_STAGE_BEGIN,  TSL_STAGE_COMPUTE,
+                                     TSL_STAGE_COLLECT,   TSL_STAGE_RECORD, TSL_STAGE_ADVANCE};
   bool found = false, one_node = true;
   for (int r = 0; r < s->size; r++) one_node = one_node && s->placements[r].node == 0;
   for (size_t k = 0; k < sizeof always / sizeof always[0]; k++)
@@ -62,12 +62,12 @@ static bool is_between(const tsl_session *s, const char *stage) {
                                 strcmp(stage, words[TSL_STAGE_COMBINE]) == 0));
 }
 
-void tsl_stage_between(const tsl_session *s, int64_t first, int64_t n, double *seconds) {
+void tsl_stage_phases(const tsl_session *s, int64_t first, int64_t n, double *seconds) {
   const tsl_stage_clock *clock = &s->stages;
   memset(seconds, 0, (size_t)n * sizeof *seconds);
   for (int64_t r = 0; r < clock->n_rows; r++) {
     const tsl_stage_row *row = &clock->rows[r];
-    if (row->phase >= first && row->phase < first + n && is_between(s, row->stage))
+    if (row->phase >= first && row->phase < first + n && is_of_phase(s, row->stage))
       seconds[row->phase - first] += row->seconds;
   }
 }

@@ -63,11 +63,10 @@ tsl_err tsl_stage_end(struct tsl_session *session, tsl_stage stage);
  *  that took time. @param[in] phase  its number; -1 outside of phases */
 tsl_err tsl_stage_rows(struct tsl_session *session, int64_t phase);
 
-/** Rank 0: s of each of the phases [first, first + n), whose rows are there, besides
- *  computing and checkpoints; with messages where all ranks are on one node.
+/** Rank 0: s of each of the phases [first, first + n), whose rows are there, besides checkpoints;
+ *  with messages where all ranks are on one node.
  *  @param[out] seconds  [n] */
-void tsl_stage_between(const struct tsl_session *session, int64_t first, int64_t n,
-                       double *seconds);
+void tsl_stage_phases(const struct tsl_session *session, int64_t first, int64_t n, double *seconds);
 
 /** Not collective, of a series: rows of phases become rows outside of phases, one for each stage,
  *  as the next problem counts its phases anew. @return TSL_ERR_MEMORY */

@@ -25,7 +25,8 @@ typedef struct tsl_phase_time {
   int64_t phase;
   int32_t rank, kind;
   int64_t units;
-  double seconds; /**< of device time */
+  double seconds;   /**< of device time */
+  double predicted; /**< s, by the cost model, with what first runs take more */
 } tsl_phase_time;
 
 /** What a rank's worker did without for lack of memory; a row of /run/memory. */
@@ -68,9 +69,22 @@ tsl_err tsl_record_add(const tsl_session *session, const tsl_phase *phase, tsl_s
 /** Print what came out of the plan: sums and the slowest phase. Rank 0. */
 void tsl_record_print(const tsl_session *session, const tsl_record *record, FILE *file);
 
-/** Rank 0. What it does between phases: of each set of kinds the median of its phases, in sum.
- *  @param[out] seconds  0 after a single phase */
-tsl_err tsl_record_between(const tsl_session *session, const tsl_record *record, double *seconds);
+/**
+ * Rank 0. What phases take besides their units: of each set of kinds the middle one of the later
+ * half of its phases, in sum.
+ * @param[out] between  s of rank 0 before the first unit and after the last; 0: of a single phase
+ * @param[out] waiting  time from then to then over the mean rank's device time; 0: likewise
+ */
+tsl_err tsl_record_besides(const tsl_session *session, const tsl_record *record, double *between,
+                           double *waiting);
+
+/**
+ * Rank 0. What each rank and kind took, likewise: of each set of kinds the phase in which the kind
+ * took neither much nor little; of a single phase all.
+ * @param[out] all  shape [size][TSL_MAX_KINDS]
+ */
+tsl_err tsl_record_kinds(const tsl_session *session, const tsl_record *record,
+                         tsl_kind_seconds (*all)[TSL_MAX_KINDS]);
 
 /** Write /run/phases and /run/phase_times. Rank 0. */
 tsl_err tsl_record_store_phases(const tsl_record *record, tsl_out *out);

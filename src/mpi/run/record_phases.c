@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* ---- sums */
 
@@ -90,6 +91,7 @@ static tsl_err add_times(const tsl_session *s, const tsl_phase *phase, tsl_recor
     tsl_phase_time *t = &all[row->owner * n_kinds + row->unit.kind];
     t->units++;
     t->seconds += row->measured;
+    t->predicted += row->predicted;
   }
   for (int64_t k = 0; k < most; k++) {
     if (all[k].units == 0) continue;
@@ -122,31 +124,129 @@ done:
   return err;
 }
 
-/* ---- between phases */
+/* ---- phases once units have settled */
 
-static int by_size(const void *a, const void *b) {
-  const double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
+/* Phases, by what is compared of them. */
+typedef struct ranked {
+  double seconds;
+  int64_t at; /* in record->phases */
+} ranked;
+
+static int by_seconds(const void *a, const void *b) {
+  const ranked *x = a, *y = b;
+  if (x->seconds != y->seconds) return x->seconds > y->seconds ? 1 : -1;
+  return (x->at > y->at) - (x->at < y->at);
 }
 
-tsl_err tsl_record_between(const tsl_session *s, const tsl_record *record, double *seconds) {
+/* The one in the middle, of two the shorter, as others on a machine only make phases longer; NULL:
+ * there is none. */
+static const ranked *middle(ranked *list, int64_t n) {
+  if (n > 0) qsort(list, (size_t)n, sizeof *list, by_seconds);
+  return n > 0 ? &list[(n - 1) / 2] : NULL;
+}
+
+/* The later half of the first n_phases as far as they are of a set, in which little is set up; of a
+ * run of one phase that one, else a set of one phase is of no iteration. @return their number */
+static int64_t list_settled(const tsl_record *record, int64_t n_phases, uint32_t mask,
+                            const double *seconds, int64_t stride, ranked *list) {
+  int64_t n = 0, half;
+  for (int64_t p = 0; p < n_phases; p++)
+    if (record->phases[p].kinds == (int64_t)mask) list[n++] = (ranked){seconds[p * stride], p};
+  if (record->n_phases == 1) return n;
+  half = n > 1 ? n / 2 : n;
+  memmove(list, list + half, (size_t)(n - half) * sizeof *list);
+  return n - half;
+}
+
+/* Of each set of kinds the middle one of its phases, in sum. */
+static double sum_middles(const tsl_session *s, const tsl_record *record, const double *seconds,
+                          ranked *list) {
+  double sum = 0;
+  for (int k = 0; k < s->sets.n; k++) {
+    const ranked *one =
+        middle(list, list_settled(record, record->n_phases, s->sets.mask[k], seconds, 1, list));
+    if (one != NULL) sum += one->seconds;
+  }
+  return sum;
+}
+
+tsl_err tsl_record_besides(const tsl_session *s, const tsl_record *record, double *between,
+                           double *waiting) {
   tsl_err err = TSL_OK;
   const int64_t n = record->n_phases;
-  double *all = NULL, *of_set = NULL;
-  *seconds = 0;
+  const tsl_phase_line *line = record->phases;
+  double *seconds = NULL, idle = 0, mean = 0;
+  ranked *list = NULL;
+  *between = *waiting = 0;
   if (n < 2) return TSL_OK;
-  TSL_TRY(tsl_alloc(n, sizeof *all, "phases", (void **)&all));
-  TSL_TRY(tsl_alloc(n, sizeof *of_set, "phases", (void **)&of_set));
-  tsl_stage_between(s, record->phases[0].phase, n, all);
-  for (int k = 0; k < s->sets.n; k++) {
-    int64_t n_set = 0;
-    for (int64_t p = 0; p < n; p++)
-      if (record->phases[p].kinds == (int64_t)s->sets.mask[k]) of_set[n_set++] = all[p];
-    if (n_set > 0) qsort(of_set, (size_t)n_set, sizeof *of_set, by_size);
-    if (n_set > 0) *seconds += of_set[n_set / 2];
-  }
+  TSL_TRY(tsl_alloc(n, sizeof *seconds, "phases", (void **)&seconds));
+  TSL_TRY(tsl_alloc(n, sizeof *list, "phases", (void **)&list));
+  tsl_stage_phases(s, line[0].phase, n, seconds);
+  for (int64_t p = 0; p < n; p++) seconds[p] = fmax(0, seconds[p] - line[p].wall);
+  *between = sum_middles(s, record, seconds, list);
+  for (int64_t p = 0; p < n; p++) seconds[p] = line[p].computed / tsl_session_parts(s);
+  mean = sum_middles(s, record, seconds, list);
+  for (int64_t p = 0; p < n; p++) seconds[p] = fmax(0, line[p].wall - seconds[p]);
+  idle = sum_middles(s, record, seconds, list);
+  *waiting = mean > 0 ? 1 + idle / mean : 0;
 done:
-  TSL_FREE_ALL(all, of_set);
+  TSL_FREE_ALL(seconds, list);
+  return err;
+}
+
+/* What was measured of a kind in a phase. */
+static void add_measured(const tsl_record *record, int kind, int64_t at, int64_t runs,
+                         tsl_kind_seconds (*all)[TSL_MAX_KINDS]) {
+  for (int64_t k = 0; k < record->n_times; k++) {
+    const tsl_phase_time *t = &record->times[k];
+    if (t->kind != kind || t->phase != record->phases[at].phase) continue;
+    all[t->rank][kind].measured += t->seconds;
+    all[t->rank][kind].runs = runs;
+  }
+}
+
+/* Terms of units where they ran last, as often as phases of theirs count. */
+static void add_terms(const tsl_record *record, const int *phases_of_kind,
+                      tsl_kind_seconds (*all)[TSL_MAX_KINDS]) {
+  const bool first = record->n_phases == 1;
+  for (int64_t k = 0; k < record->n_rows; k++) {
+    const tsl_out_unit *row = &record->rows[k];
+    if (row->owner < 0) continue; /* computed before a restart */
+    const double n = phases_of_kind[row->unit.kind];
+    const tsl_unit unit = first ? tsl_unit_begin(&row->unit) : row->unit;
+    double *terms = all[row->owner][unit.kind].terms;
+    terms[0] += n, terms[1] += n * unit.flops, terms[2] += n * unit.bytes;
+    terms[3] += n * unit.count;
+    if (first) terms[TSL_SETUP] += unit.setup;
+  }
+}
+
+tsl_err tsl_record_kinds(const tsl_session *s, const tsl_record *record,
+                         tsl_kind_seconds (*all)[TSL_MAX_KINDS]) {
+  tsl_err err = TSL_OK;
+  const int64_t n = record->n_phases;
+  int phases_of_kind[TSL_MAX_KINDS] = {0};
+  double *totals = NULL;
+  ranked *list = NULL;
+  memset(all, 0, (size_t)s->size * sizeof *all);
+  TSL_TRY(tsl_alloc(n * TSL_MAX_KINDS, sizeof *totals, "phases", (void **)&totals));
+  TSL_TRY(tsl_alloc(n, sizeof *list, "phases", (void **)&list));
+  for (int64_t k = 0; k < record->n_times; k++) {
+    const tsl_phase_time *t = &record->times[k];
+    totals[(t->phase - record->phases[0].phase) * TSL_MAX_KINDS + t->kind] += t->seconds;
+  }
+  for (int set = 0; set < s->sets.n; set++)
+    for (int kind = 0; kind < s->family->n_kinds; kind++) {
+      const int64_t runs = list_settled(record, record->n_detailed, s->sets.mask[set],
+                                        totals + kind, TSL_MAX_KINDS, list);
+      const ranked *one = middle(list, runs);
+      if (one == NULL || one->seconds <= 0) continue;
+      add_measured(record, kind, one->at, runs, all);
+      phases_of_kind[kind]++;
+    }
+  add_terms(record, phases_of_kind, all);
+done:
+  TSL_FREE_ALL(totals, list);
   return err;
 }
 
@@ -186,6 +286,7 @@ static const tsl_column time_columns[] = {
     TSL_COLUMN(tsl_phase_time, kind, ""),
     TSL_COLUMN(tsl_phase_time, units, ""),
     TSL_COLUMN_AS(tsl_phase_time, seconds, "measured", "s"),
+    TSL_COLUMN(tsl_phase_time, predicted, "s"),
     TSL_NO_COLUMN,
 };
 

@@ -31,7 +31,8 @@ static int phases_ahead(const tsl_session *s) {
 
 /* A run of a unit, with its part of what is done once. */
 static tsl_seconds_fn planned_seconds(const tsl_session *s) {
-  return phases_ahead(s) > 1 ? tsl_cost_mean : tsl_cost_first;
+  if (phases_ahead(s) == 1) return tsl_cost_first;
+  return s->settled ? tsl_cost_seconds : tsl_cost_mean;
 }
 
 /* tsl_seconds_fn for planners; who takes no part would need for ever, and units that are finished
@@ -70,10 +71,13 @@ static tsl_err tell_phases(tsl_session *s) {
   s->first = 0;
   if (!has_setup(s) && !skips_in_phase0(s)) return TSL_OK;
   TSL_TRY(tsl_alloc(s->size, sizeof *load, "loads", (void **)&load));
-  for (int k = 0; k < s->sets.n; k++) later += tsl_plan_loads(plan, &work, s->sets.mask[k], load);
+  memset(plan->seconds, 0, (size_t)s->size * sizeof *plan->seconds);
+  for (int k = 0; k < s->sets.n; k++) {
+    later += tsl_plan_loads(plan, &work, s->sets.mask[k], load);
+    for (int r = 0; r < s->size; r++) plan->seconds[r] += load[r];
+  }
   plan->total_seconds = later;
   s->first = tsl_plan_loads(plan, &first, begin, load);
-  (void)tsl_plan_loads(plan, &work, UINT32_MAX, plan->seconds);
 done:
   tsl_free(load);
   return err;
