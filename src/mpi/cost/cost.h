@@ -18,8 +18,8 @@ enum { TSL_SETUP = TSL_N_COEFFICIENTS, TSL_N_TERMS };
  *  by four ranks of a thread side by side, with others on the machine, 90 % were within 6 % of the
  *  median of their four, 98 % within 10 %. */
 #define TSL_NOISE 0.1
-/** The middle one of several phases varies by this from run to run. */
-#define TSL_STEADY 0.05
+/** And the middle one of several phases of a run. */
+#define TSL_STEADY (TSL_NOISE / 2)
 /** s: shorter times say little. */
 #define TSL_PRECISE 0.05
 
