@@ -32,7 +32,7 @@ typedef struct tsl_speed {
 } tsl_speed;
 
 /** Bytes of a key of the calibration file. */
-enum { TSL_COST_KEY = 512 };
+enum { TSL_COST_KEY = 640 };
 
 /** The model of all ranks. */
 typedef struct tsl_cost {
