@@ -1,7 +1,9 @@
 /* Frames of a trajectory on a card: threads of the host that read, sort and count them there. */
 #include "parallel.h"
 #include "tri_frames_kernels.cuh"
+#include "tri_gpu.cuh"
 
+#include <algorithm>
 #include <cub/device/device_scan.cuh>
 #include <stdlib.h>
 #include <string.h>
@@ -105,7 +107,7 @@ done:
 /* As many threads as cores, fewer where memory does not suffice. */
 tsl_err make_seats(tri_frames_gpu *w) {
   tsl_err err = TSL_OK;
-  const int wanted = tsl_usable_cores();
+  const int wanted = std::min<int>(tsl_usable_cores(), TRI_READERS);
   w->seats = (seat *)calloc((size_t)wanted, sizeof *w->seats);
   if (w->seats == nullptr) TSL_FAIL(TSL_ERR_MEMORY, "no host memory for frames");
   for (int k = 0; k < wanted; k++) {

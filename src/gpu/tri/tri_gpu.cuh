@@ -28,6 +28,7 @@ enum {
   TRI_GEMM_MIN_D = 16,  /**< from here on cosine and correlation go through cuBLAS */
   TRI_GEMM_ROWS = 1024, /**< rows of a strip */
   TRI_STRIP_D = 5,      /**< from here on values consumed by rows come in strips */
+  TRI_READERS = 64,     /**< threads of the host that read frames or records, at most */
 };
 
 /** Part of the output in device memory: rows [a, b). */

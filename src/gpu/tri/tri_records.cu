@@ -20,7 +20,7 @@ done:
 
 tsl_err tri_letters_readers(tri_gpu *w) {
   tsl_err err = TSL_OK;
-  TSL_TRY(tsl_team_open(tsl_usable_cores(), &w->letters->team));
+  TSL_TRY(tsl_team_open(std::min<int>(tsl_usable_cores(), TRI_READERS), &w->letters->team));
   for (tri_letters_set &set : w->letters->sets) TSL_TRY(open_set(w, &set));
 done:
   return err;
