@@ -19,7 +19,7 @@ typedef struct job {
   atomic_bool failed;
 } job;
 
-/* A thread's place in its team-> */
+/* A thread's place in its team. */
 typedef struct seat {
   tsl_team *team;
   int slot;

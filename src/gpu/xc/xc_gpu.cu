@@ -4,6 +4,7 @@
 
 #include "clock.h"
 #include "gpu_linalg.cuh"
+#include "parallel.h"
 #include "xc_fixed.h"
 #include "xc_memory.h"
 
@@ -135,7 +136,7 @@ static tsl_err xc_open(const tsl_problem *problem, const tsl_device *device, tsl
   if (w == NULL) TSL_FAIL(TSL_ERR_MEMORY, "no host memory for a worker");
   w->problem = problem;
   w->p = p;
-  w->threads = xc_host_threads();
+  w->threads = tsl_usable_cores();
   if (p->reproducible) w->calls = XC_CALLS_EACH;
   xc_view_set(problem, &w->view);
   TSL_TRY(open_device(w, device));

@@ -2,12 +2,7 @@
  * derivatives and partial sums. */
 #include "xc_gpu_host.h"
 
-#include <omp.h>
 #include <string.h>
-
-int xc_host_threads(void) {
-  return omp_get_num_procs();
-}
 
 /** Where tau and its scales are, and how many scales there are. */
 enum { TAU = 8, ARRAYS = 10 };

@@ -22,9 +22,6 @@ typedef struct xc_host_points {
   double *partials;      /**< [slices][3] energy, electrons of spins */
 } xc_host_points;
 
-/** Threads that this process may run on. */
-int xc_host_threads(void);
-
 /** What densities the functional needs. */
 typedef struct xc_host_kind {
   int n_spin;

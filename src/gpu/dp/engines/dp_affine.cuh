@@ -91,13 +91,13 @@ typedef struct dp_affine_args {
   int2 *edge;                       /**< [rows + 1] H and E; entry 0 is the row above */
   uint32_t *ticket, *finished;      /**< finished: [strips] chunks of rows */
   uint32_t *taken;                  /**< [4 processors] strips that each scheduler has taken */
-  int processors;
-  const dp_best *best_above; /**< [grains] best cells above the tile, by columns */
-  dp_best *best_below;       /**< [grains] and with the tile, in the first of a strip */
-  uint32_t *marks;           /**< [grains] last launch that has done these columns */
-  uint32_t number;           /**< of this launch; that of the launch before is 1 less */
-  uint32_t *history;         /**< WAYS: [strips][steps][32], row r of lane l in r + lag l */
-  int32_t *cells;            /**< CELLS: H of the tile's first cell, rows ld apart */
+  int processors;                   /**< multiprocessors of the card */
+  const dp_best *best_above;        /**< [grains] best cells above the tile, by columns */
+  dp_best *best_below;              /**< [grains] and with the tile, in the first of a strip */
+  uint32_t *marks;                  /**< [grains] last launch that has done these columns */
+  uint32_t number;                  /**< of this launch; that of the launch before is 1 less */
+  uint32_t *history;                /**< WAYS: [strips][steps][32], row r of lane l in r + lag l */
+  int32_t *cells;                   /**< CELLS: H of the tile's first cell, rows ld apart */
   int64_t ld;
   int64_t row0;  /**< row of the table above the tile */
   int64_t steps; /**< of history, a strip */
