@@ -296,16 +296,18 @@ static tsl_err test_paired(void) {
   TSL_TRY(paired_case<float>(a, b, 24, 2));
   TSL_TRY(paired_case<float>(longer, beside, 5, 1));
   TSL_TRY(paired_case<double>(longer, beside, 24, 3));
+  TSL_TRY(paired_case<float>({6000, 2500, 3000, 2049, 600}, {5990, 7000, 2999, 20, 5000}, 20, 3));
   TSL_TRY(paired_case<float>({3}, {4}, 4, 1));
 done:
   return err;
 }
 
 /* Lengths about words of 32 letters, and about those where kernels and passes change: 256 and 1024
- * of edit distances, 2048 of alignments. */
+ * of edit distances, 2048 of alignments; copies so long that their scores leave 16 bits. */
 static tsl_err test_letters(void) {
   tsl_err err = TSL_OK;
   std::vector<int64_t> ends, many, longer = {1023, 1024, 1025, 2047, 2049, 3100, 7, 200};
+  const std::vector<int64_t> copies = {70, 5000, 4990, 4900, 0, 4000, 3900, 1, 2049};
   for (int64_t words = 0; words <= 9; words++)
     for (int64_t more = -1; more <= 1; more++)
       if (32 * words + more > 0) ends.push_back(32 * words + more);
@@ -326,6 +328,8 @@ static tsl_err test_letters(void) {
   TSL_TRY(align_case<float>(longer, 0, 5, 1, 5, 2));
   TSL_TRY(align_case<double>(longer, 2, 20, 1, 11, 1));
   TSL_TRY(align_case<float>(many, 4400, 20, 1, 11, 1));
+  TSL_TRY(align_case<float>(copies, 0, 20, 3, 5, 2));
+  TSL_TRY(align_case<double>(copies, 4, 20, 3, 5, 2));
   TSL_TRY(align_case<float>({3}, 0, 4, 1, 5, 2));
 done:
   return err;

@@ -3,6 +3,7 @@
 #include "tri_bits.h"
 #include "tri_cpu_frames.h"
 #include "tri_cpu_records.h"
+#include "tri_records.h"
 
 #include "integers.h"
 
@@ -22,12 +23,6 @@ static void sizes_choose(tsl_worker *w) {
   w->copies = p->bins <= 512 ? 8 : p->bins <= 1024 ? 4 : p->bins <= 2048 ? 2 : 1;
   w->bins_room = (p->bins + 1 + 15) / 16 * 16;
   w->cache_bytes = tsl_cpu_cache_bytes();
-  if (!tri_of_letters(p)) return;
-  w->fill_rows = TRI_LETTER_ROWS;
-  w->group_rows = TRI_LETTER_ROWS;
-  w->columns = tri_columns_of(p) / (4 * w->threads) / TRI_LETTER_LANES * TRI_LETTER_LANES;
-  w->columns = tsl_max(TRI_MAX_COLUMNS / 8, tsl_min(w->columns, TRI_MAX_COLUMNS / 4));
-  w->row_stride = w->columns + TRI_LAP;
 }
 
 /** The largest square whose root is at most cut; negative: none. */
@@ -81,6 +76,8 @@ static void tri_close_cpu(tsl_worker **worker) {
   tri_cpu_equation_close(&w->equation);
   tri_tracer_clear(&w->tracer);
   tri_cpu_records_close(&w->records);
+  tri_cpu_letters_close(&w->letters);
+  tri_matrix_clear(&w->matrix);
   TSL_FREE_ALL(w->thread, (void *)w->bodies.p, w->uniform, w->ones, w);
   *worker = NULL;
 }
@@ -171,17 +168,28 @@ static tsl_err run_unit(tsl_worker *w, const tsl_unit *unit, tsl_part *part) {
   return tsl_fail(TSL_ERR_INTERNAL, __FILE__, __LINE__, "tri: output %d unknown", w->p->output);
 }
 
-/** Near pairs: neighbours run as one unit, as more of their rows are then in a tile and search
- *  together. Records are the first unit's, before all that follow; slabs of neighbours are one. */
+/** How many of n units run as one: neighbours, whose slabs are one. Of near pairs more of their rows
+ *  are then in a tile and search together; of sequences long pairs begin before all others. What is
+ *  streamed fits a window; SQUARE: each unit has rows of a width of its own. */
+static int64_t together(const tsl_worker *w, const tsl_unit *units, int64_t n) {
+  const bool any = w->p->near || (tri_of_letters(w->p) && w->p->output != TRI_SQUARE);
+  const int64_t m = any ? tsl_neighbours(units, n) : 1;
+  double bytes = units->device_bytes;
+  int64_t k = 1;
+  if (w->records == NULL) return m;
+  while (k < m && (bytes += units[k].device_bytes) <= TRI_WINDOW_BYTES) k++;
+  return k;
+}
+
 static tsl_err tri_run_cpu(tsl_worker *w, const tsl_unit *units, int64_t n, tsl_part *parts) {
   tsl_err err = TSL_OK;
   if (w->frames != NULL) return tri_frames_run_cpu(w->frames, units, n, w->slow, parts);
   for (int64_t u = 0, m; u < n; u += m) {
     const double start = tsl_cpu_seconds();
     tsl_unit unit = units[u];
-    m = w->p->near ? tsl_neighbours(units + u, n - u) : 1;
+    m = together(w, units + u, n - u);
     unit.hi[0] = units[u + m - 1].hi[0];
-    if (w->records != NULL) TSL_TRY(tri_cpu_records_take(w, &units[u], &unit));
+    if (w->records != NULL) TSL_TRY(tri_cpu_records_take(w, &unit));
     TSL_TRY(run_unit(w, &unit, &parts[u]));
     tri_restore_signs(w->p, &unit, &parts[u]);
     if (w->p->aligned) TSL_TRY(tri_traceback_run(w, &unit, &parts[u]));
@@ -200,13 +208,15 @@ static tsl_err tri_collect_cpu(tsl_worker *w, tsl_problem *problem) {
   return TSL_OK;
 }
 
-/** Frames: a thread computes each, and waits for the last one of a batch. Near pairs: rows of the
+/** Frames: a thread computes each, and waits for the last one of a batch. Sequences: a row each, or
+ *  more. Near pairs: rows of the
  *  input lie anywhere, so that a tile has rows of a batch only where this holds much of them; but a
  *  batch is not shared with other ranks. */
 static int64_t tri_saturating_units_cpu(const tsl_worker *w, int kind) {
   enum { NEAR_UNITS = 32 };
   (void)kind;
   if (w->frames != NULL) return 2 * w->threads;
+  if (tri_of_letters(w->p) && w->p->output != TRI_PAIRED) return tri_matrix_rows(w);
   return w->p->near && !tri_rows_are_places(w->p) ? NEAR_UNITS : 1;
 }
 

@@ -139,6 +139,13 @@ typedef struct tri_thread {
   tri_pairs_thread *pairs;     /**< of sequences, PAIRED; else NULL */
 } tri_thread;
 
+/** Sequences: values of rows from lo on, [rows][ld], from column `first` on. */
+typedef struct tri_matrix {
+  void *values;
+  int64_t room; /**< in values */
+  int64_t lo, first, ld;
+} tri_matrix;
+
 /** HISTOGRAM with tri_has_cells(): tri_cpu_cells.c. */
 typedef struct tri_cells tri_cells;
 
@@ -174,6 +181,7 @@ struct tsl_worker {
   int64_t within_room; /**< DBSCAN: values of a row before the k least are kept */
   tri_cpu_equation equation;
   tri_cpu_letters letters;
+  tri_matrix matrix;               /**< of sequences, but for PAIRED */
   struct tri_tracer *tracer;       /**< of alignments; else NULL */
   struct tri_cpu_records *records; /**< with params.streamed; else NULL */
   const void *vectors;             /**< SUM: [vectors][n_pad]; not owned */
@@ -276,13 +284,19 @@ tsl_err tri_run_paired(tsl_worker *w, const tsl_unit *unit, tsl_part *part);
 /** SUM: find or make the vectors. */
 tsl_err tri_sum_open(tsl_worker *w, const tsl_problem *problem);
 
-/** Values of rows [i, i + rows) x columns [j, j + n) into out, by the function of the deck. */
-static inline void tri_values(const tsl_worker *w, tri_thread *thread, int64_t i, int rows,
-                              int64_t j, int64_t n, void *out, int64_t out_ld) {
-  if (thread->letters != NULL)
-    tri_letters_fill(&w->letters, thread->letters,
-                     &(tri_letters_block){i, j, n, rows, out, out_ld, w->t != 0});
-  else if (w->equation.fill != NULL)
+/** Sequences: where a range of rows from lo on ends whose values are computed at once; those of rows
+ *  [lo, hi), each with all of its columns. */
+int64_t tri_matrix_end(const tsl_worker *w, int64_t lo, int64_t hi);
+tsl_err tri_matrix_fill(tsl_worker *w, int64_t lo, int64_t hi);
+/** Rows with which all threads are at work most of the time. */
+int64_t tri_matrix_rows(const tsl_worker *w);
+void tri_matrix_clear(tri_matrix *matrix);
+
+/** Points: values of rows [i, i + rows) x columns [j, j + n) into out, by the function of the deck.
+ */
+static inline void tri_values(const tsl_worker *w, int64_t i, int rows, int64_t j, int64_t n,
+                              void *out, int64_t out_ld) {
+  if (w->equation.fill != NULL)
     w->equation.fill(&w->equation.args, i, rows, j, n, out, out_ld);
   else
     w->kernels->fill[w->t][w->function](&w->view, i, rows, j, n, out, out_ld);

@@ -23,6 +23,18 @@ static bool letters_fit_bytes(const tri_params *p) {
   return gap + p->extend <= MOST_STEP && p->most + gap <= INT8_MAX && p->least + gap >= INT8_MIN;
 }
 
+/** TRI_MAX_N and the longest sequence fit 31 bits. */
+static tsl_err sort_places(tri_cpu_letters *l) {
+  tsl_err err = TSL_OK;
+  const int64_t n = l->p->n_pad;
+  TSL_TRY(tsl_alloc(n, sizeof *l->by_length, "order of sequences", (void **)&l->by_length));
+  for (int64_t k = 0; k < n; k++)
+    l->by_length[k] = tri_sequence_length(&l->sequences, k) << 32 | k;
+  if (n > 0) qsort(l->by_length, (size_t)n, sizeof *l->by_length, tsl_ascending);
+done:
+  return err;
+}
+
 tsl_err tri_cpu_letters_open(const tsl_problem *problem, const tri_params *p, tri_cpu_letters *l) {
   tsl_err err = TSL_OK;
   int level = 0;
@@ -33,8 +45,14 @@ tsl_err tri_cpu_letters_open(const tsl_problem *problem, const tri_params *p, tr
   l->sequences = tri_sequences_of(problem);
   l->scores = problem->fields[TRI_SCORES].data;
   l->bytes = tri_is_scored(l->p) && l->p->codes < TRI_LETTER_CODES && letters_fit_bytes(l->p);
+  if (l->p->output != TRI_PAIRED) TSL_TRY(sort_places(l));
 done:
   return err;
+}
+
+void tri_cpu_letters_close(tri_cpu_letters *l) {
+  tsl_free(l->by_length);
+  l->by_length = NULL;
 }
 
 tsl_err tri_edit_create(const tri_params *params, tri_edit_patterns *p) {
@@ -77,17 +95,15 @@ done:
   return err;
 }
 
-tsl_err tri_letters_thread_create(const tri_cpu_letters *l, int64_t rows, int64_t columns,
-                                  tri_letters_thread **thread) {
+tsl_err tri_letters_thread_create(const tri_cpu_letters *l, tri_letters_thread **thread) {
   tsl_err err = TSL_OK;
   TSL_TRY(tsl_alloc(1, sizeof **thread, "thread", (void **)thread));
   tri_letters_thread *const t = *thread;
-  t->columns = columns;
   if (l->p->function == TRI_EXTENSION) return tri_extender_create(l, &t->extender);
   TSL_TRY(tri_is_scored(l->p) ? create_align(l, &t->align) : tri_edit_create(l->p, &t->edit));
   if (l->bytes)
-    TSL_TRY(tsl_alloc(rows * columns, sizeof *t->again, "pairs of sequences", (void **)&t->again));
-  TSL_TRY(tsl_alloc(columns, sizeof *t->by_length, "order of columns", (void **)&t->by_length));
+    TSL_TRY(tsl_alloc(TRI_LETTER_ROWS * TRI_LETTER_LANES, sizeof *t->again, "pairs of sequences",
+                      (void **)&t->again));
 done:
   return err;
 }
@@ -98,18 +114,8 @@ void tri_letters_thread_clear(tri_letters_thread **thread) {
   tri_edit_clear(&t->edit);
   tri_extender_clear(&t->extender);
   TSL_FREE_ALL(t->align.profile, t->align.letters, t->align.table, t->align.g, t->align.e,
-               t->by_length, t->again, t);
+               t->again, t);
   *thread = NULL;
-}
-
-/** Columns in the order of their lengths; TRI_MAX_N and the longest sequence fit 31 bits. */
-static void sort_columns(const tri_sequences *s, const tri_letters_block *b, int64_t *by_length) {
-  bool sorted = true;
-  for (int64_t c = 0; c < b->n; c++) {
-    by_length[c] = tri_sequence_length(s, b->j + c) << 32 | c;
-    sorted = sorted && (c == 0 || by_length[c - 1] < by_length[c]);
-  }
-  if (!sorted) qsort(by_length, (size_t)b->n, sizeof *by_length, tsl_ascending);
 }
 
 /** Columns that become patterns, the longest last. */
@@ -125,9 +131,8 @@ static int64_t column_at(const group *g, int lane) {
   return g->by_length[lane] & UINT32_MAX;
 }
 
-static const uint8_t *letters_at(const tri_cpu_letters *l, const tri_letters_block *b,
-                                 const group *g, int lane) {
-  return l->sequences.codes + l->sequences.starts[b->j + column_at(g, lane)];
+static const uint8_t *letters_at(const tri_cpu_letters *l, const group *g, int lane) {
+  return l->sequences.codes + l->sequences.starts[column_at(g, lane)];
 }
 
 static void put(const tri_letters_block *b, int row, int64_t column, int64_t value) {
@@ -145,13 +150,12 @@ void tri_edit_put(tri_edit_patterns *p, int lane, const uint8_t *letters, int64_
     p->equal[(letters[k] * p->words + k / WORD) * TRI_EDIT_LANES + lane] |= UINT64_C(1) << k % WORD;
 }
 
-static void load_edit(const tri_cpu_letters *l, const tri_letters_block *b, const group *g,
-                      tri_edit_patterns *p) {
+static void load_edit(const tri_cpu_letters *l, const group *g, tri_edit_patterns *p) {
   p->words = words_of(length_at(g, g->n - 1));
   memset(p->equal, 0, (size_t)(l->p->codes * p->words * TRI_EDIT_LANES) * sizeof *p->equal);
   for (int lane = 0; lane < TRI_EDIT_LANES; lane++) {
     p->lengths[lane] = length_at(g, lane);
-    if (lane < g->n) tri_edit_put(p, lane, letters_at(l, b, g, lane), p->lengths[lane]);
+    if (lane < g->n) tri_edit_put(p, lane, letters_at(l, g, lane), p->lengths[lane]);
   }
 }
 
@@ -159,7 +163,7 @@ static void fill_edit(const tri_cpu_letters *l, tri_letters_thread *thread,
                       const tri_letters_block *b, const group *g) {
   const tri_sequences *s = &l->sequences;
   int64_t out[TRI_EDIT_LANES];
-  load_edit(l, b, g, &thread->edit);
+  load_edit(l, g, &thread->edit);
   for (int r = 0; r < b->rows; r++) {
     l->kernels->edit(&thread->edit, s->codes + s->starts[b->i + r],
                      tri_sequence_length(s, b->i + r), out);
@@ -170,13 +174,12 @@ static void fill_edit(const tri_cpu_letters *l, tri_letters_thread *thread,
 /* ---- alignments */
 
 /** The patterns' letters side by side; beyond the end of one, a letter more than there are. */
-static void transpose(const tri_cpu_letters *l, const tri_letters_block *b, const group *g,
-                      int lanes, tri_align_patterns *p) {
+static void transpose(const tri_cpu_letters *l, const group *g, int lanes, tri_align_patterns *p) {
   p->m = length_at(g, g->n - 1);
   memset(p->letters, l->p->codes, (size_t)(p->m * lanes));
   for (int lane = 0; lane < lanes; lane++) {
     p->lengths[lane] = length_at(g, lane);
-    const uint8_t *const from = lane < g->n ? letters_at(l, b, g, lane) : NULL;
+    const uint8_t *const from = lane < g->n ? letters_at(l, g, lane) : NULL;
     for (int64_t k = 0; k < p->lengths[lane]; k++) p->letters[k * lanes + lane] = from[k];
   }
 }
@@ -205,10 +208,10 @@ void tri_letters_numbers(const tri_params *p, tri_width width, int32_t *zero, in
   *zero = bytes && p->function == TRI_LOCAL ? *minus + p->open + p->extend : 0;
 }
 
-static void load_align(const tri_cpu_letters *l, const tri_letters_block *b, const group *g,
-                       tri_width width, tri_align_patterns *p) {
+static void load_align(const tri_cpu_letters *l, const group *g, tri_width width,
+                       tri_align_patterns *p) {
   tri_letters_numbers(l->p, width, &p->zero, &p->minus);
-  transpose(l, b, g, lanes_of(width), p);
+  transpose(l, g, lanes_of(width), p);
   if (width != TRI_8_BITS) load_profile(l, width == TRI_16_BITS, p->m * lanes_of(width), p);
 }
 
@@ -238,7 +241,7 @@ static void fill_wide(const tri_cpu_letters *l, tri_letters_thread *thread,
     g.n = (int)tsl_min(lanes_of(width), n - c);
     if (!tri_is_narrow(length_at(&g, g.n - 1), longest, l->p)) width = TRI_32_BITS;
     g.n = (int)tsl_min(lanes_of(width), g.n);
-    load_align(l, b, &g, width, &thread->align);
+    load_align(l, &g, width, &thread->align);
     for (int r = row; r < end; r++) {
       run_align(l, b, r, width, &thread->align, out);
       for (int lane = 0; lane < g.n; lane++) put(b, r, column_at(&g, lane), sign * out[lane]);
@@ -252,14 +255,14 @@ static void fill_bytes(const tri_cpu_letters *l, tri_letters_thread *thread,
   const bool local = l->p->function == TRI_LOCAL;
   const int64_t sign = l->p->similar ? -1 : 1;
   int64_t out[TRI_LETTER_LANES];
-  load_align(l, b, g, TRI_8_BITS, &thread->align);
+  load_align(l, g, TRI_8_BITS, &thread->align);
   for (int r = 0; r < b->rows; r++) {
     const int64_t before = again[r], most = INT8_MAX - thread->align.zero;
     run_align(l, b, r, TRI_8_BITS, &thread->align, out);
     thread->done[0] += g->n;
     for (int lane = 0; lane < g->n; lane++)
       if (local && out[lane] >= most)
-        thread->again[r * thread->columns + again[r]++] = g->by_length[lane];
+        thread->again[r * TRI_LETTER_LANES + again[r]++] = g->by_length[lane];
       else
         put(b, r, column_at(g, lane), sign * out[lane]);
     if ((again[r] - before) * FEW <= g->n) continue;
@@ -270,22 +273,18 @@ static void fill_bytes(const tri_cpu_letters *l, tri_letters_thread *thread,
 
 static void fill_scored(const tri_cpu_letters *l, tri_letters_thread *thread,
                         const tri_letters_block *b) {
-  const int64_t longest = longest_row(&l->sequences, b);
+  const group g = {.by_length = b->columns, .n = (int)b->n};
   int64_t again[TRI_LETTER_ROWS] = {0};
-  group g = {.by_length = thread->by_length};
-  for (int64_t c = 0; c < b->n; c += g.n, g.by_length += g.n) {
-    g.n = (int)tsl_min(TRI_LETTER_LANES, b->n - c);
-    const bool bytes =
-        l->bytes && (l->p->function == TRI_LOCAL ||
-                     tri_table_fits(length_at(&g, g.n - 1), longest, l->p, INT8_MAX));
-    if (bytes)
-      fill_bytes(l, thread, b, &g, again);
-    else
-      fill_wide(l, thread, b, 0, b->rows, g.by_length, g.n);
-  }
+  const bool bytes = l->bytes && (l->p->function == TRI_LOCAL ||
+                                  tri_table_fits(length_at(&g, g.n - 1),
+                                                 longest_row(&l->sequences, b), l->p, INT8_MAX));
+  if (bytes)
+    fill_bytes(l, thread, b, &g, again);
+  else
+    fill_wide(l, thread, b, 0, b->rows, g.by_length, g.n);
   for (int r = 0; r < b->rows; r++) {
     thread->done[1] += again[r];
-    fill_wide(l, thread, b, r, r + 1, thread->again + r * thread->columns, again[r]);
+    fill_wide(l, thread, b, r, r + 1, thread->again + r * TRI_LETTER_LANES, again[r]);
   }
 }
 
@@ -293,26 +292,25 @@ static void fill_scored(const tri_cpu_letters *l, tri_letters_thread *thread,
 
 static void fill_extensions(const tri_cpu_letters *l, tri_letters_thread *thread,
                             const tri_letters_block *b) {
+  const group g = {.by_length = b->columns, .n = (int)b->n};
   const int64_t sign = l->p->similar ? -1 : 1;
   for (int r = 0; r < b->rows; r++)
-    for (int64_t c = 0; c < b->n; c++)
-      put(b, r, c, sign * tri_extend(thread->extender, b->i + r, b->j + c));
+    for (int c = 0; c < g.n; c++) {
+      const int64_t column = column_at(&g, c);
+      put(b, r, column, sign * tri_extend(thread->extender, b->i + r, column));
+    }
 }
 
 void tri_letters_fill(const tri_cpu_letters *l, tri_letters_thread *thread,
                       const tri_letters_block *b) {
-  group g = {.by_length = thread->by_length};
-  if (l->p->function == TRI_EXTENSION) {
+  group g = {.by_length = b->columns};
+  if (l->p->function == TRI_EXTENSION)
     fill_extensions(l, thread, b);
-    return;
-  }
-  sort_columns(&l->sequences, b, thread->by_length);
-  if (tri_is_scored(l->p)) {
+  else if (tri_is_scored(l->p))
     fill_scored(l, thread, b);
-    return;
-  }
-  for (int64_t c = 0; c < b->n; c += g.n, g.by_length += g.n) {
-    g.n = (int)tsl_min(TRI_EDIT_LANES, b->n - c);
-    fill_edit(l, thread, b, &g);
-  }
+  else
+    for (int64_t c = 0; c < b->n; c += g.n, g.by_length += g.n) {
+      g.n = (int)tsl_min(TRI_EDIT_LANES, b->n - c);
+      fill_edit(l, thread, b, &g);
+    }
 }

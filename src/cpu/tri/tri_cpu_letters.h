@@ -107,10 +107,9 @@ typedef struct tri_letters_thread {
   tri_edit_patterns edit;   /**< of edit distances */
   tri_align_patterns align; /**< of alignments */
   tri_extender *extender;   /**< EXTENSION: the only one that is there */
-  int64_t *by_length;       /**< [columns of a block] length << 32 | column, ascending */
-  int64_t *again;  /**< [rows][columns] likewise: of each row those that 8 bits do not hold */
-  int64_t columns; /**< room for columns of a block */
-  int64_t done[2]; /**< pairs in 8 bits, and of them those done again */
+  int64_t *again;           /**< [TRI_LETTER_ROWS][TRI_LETTER_LANES] of tri_letters_block.columns:
+                                 of each row those that 8 bits do not hold */
+  int64_t done[2];          /**< pairs in 8 bits, and of them those done again */
 } tri_letters_thread;
 
 /** A worker's sequences; kernels is NULL where there are points. */
@@ -119,7 +118,8 @@ typedef struct tri_cpu_letters {
   tri_sequences sequences;
   const int32_t *scores; /**< TRI_SCORES, not owned */
   const tri_letter_kernels *kernels;
-  bool bytes; /**< scores of two letters fit 8 bits */
+  bool bytes;         /**< scores of two letters fit 8 bits */
+  int64_t *by_length; /**< [n_pad] length << 32 | place, ascending; NULL: PAIRED */
 } tri_cpu_letters;
 
 /** Score of a row's letter a with a column's letter b, plus open + extend; code params.codes stands
@@ -136,20 +136,23 @@ void tri_edit_clear(tri_edit_patterns *patterns);
 /** Set the bits of a lane's pattern, n letters; those of the lane are 0 before. */
 void tri_edit_put(tri_edit_patterns *patterns, int lane, const uint8_t *letters, int64_t n);
 
-/** Find the sequences, when the function is of such. @param[in] params  borrowed */
+/** Find the sequences, when the function is of such. @param[in] params  borrowed
+ *  tri_cpu_letters_close() also after an error. */
 tsl_err tri_cpu_letters_open(const tsl_problem *problem, const tri_params *params,
                              tri_cpu_letters *letters);
+void tri_cpu_letters_close(tri_cpu_letters *letters);
 
-/** Memory of one thread for blocks of so many rows and columns. tri_letters_thread_clear() also
- *  after an error. */
-tsl_err tri_letters_thread_create(const tri_cpu_letters *letters, int64_t rows, int64_t columns,
-                                  tri_letters_thread **thread);
+/** Memory of one thread. tri_letters_thread_clear() also after an error. */
+tsl_err tri_letters_thread_create(const tri_cpu_letters *letters, tri_letters_thread **thread);
 void tri_letters_thread_clear(tri_letters_thread **thread);
 
-/** A block of values: rows [i, i + rows) x columns [j, j + n), places, into out[row][column]. */
+/** A block of values: rows [i, i + rows), places, with some columns, into out[row][place of the
+ *  column]. */
 typedef struct tri_letters_block {
-  int64_t i, j, n;
-  int rows;
+  int64_t i;
+  int rows;               /**< TRI_LETTER_ROWS at most */
+  const int64_t *columns; /**< [n] of tri_cpu_letters.by_length; n: TRI_LETTER_LANES at most */
+  int64_t n;
   void *out; /**< float, or double where wide */
   int64_t out_ld;
   bool wide;

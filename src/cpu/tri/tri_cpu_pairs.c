@@ -341,9 +341,9 @@ done:
 static tsl_err run_points(tsl_worker *w, const tsl_unit *unit, tsl_part *part) {
 #pragma omp parallel for schedule(static) num_threads(w->threads)
   for (int64_t i = unit->lo[0]; i < unit->hi[0]; i++) {
-    tri_thread *const thread = &w->thread[omp_get_thread_num()];
-    tri_values(w, thread, w->p->first + i, 1, i, 1, thread->values, w->row_stride);
-    memcpy((char *)part->slab[TRI_OUT] + (i - unit->lo[0]) * w->value_bytes, thread->values,
+    void *const values = w->thread[omp_get_thread_num()].values;
+    tri_values(w, w->p->first + i, 1, i, 1, values, w->row_stride);
+    memcpy((char *)part->slab[TRI_OUT] + (i - unit->lo[0]) * w->value_bytes, values,
            (size_t)w->value_bytes);
   }
   return TSL_OK;

@@ -28,7 +28,7 @@ void tri_cpu_records_close(tri_cpu_records **records) {
   *records = NULL;
 }
 
-tsl_err tri_cpu_records_take(tsl_worker *w, const tsl_unit *unit, tsl_unit *own) {
+tsl_err tri_cpu_records_take(tsl_worker *w, tsl_unit *unit) {
   tsl_err err = TSL_OK;
   tri_failure first = {.code = TSL_OK};
   tri_cpu_records *const r = w->records;
@@ -44,8 +44,7 @@ tsl_err tri_cpu_records_take(tsl_worker *w, const tsl_unit *unit, tsl_unit *own)
   tri_records_ahead(r->reader, hi, tsl_min(hi + (hi - lo), w->p->columns));
   w->letters.sequences = tri_records_sequences(r->reader, &r->p.first);
   if (w->tracer != NULL) tri_tracer_take(w->tracer, &w->letters.sequences);
-  *own = *unit;
-  own->lo[0] = 0, own->hi[0] = hi - lo;
+  unit->lo[0] = 0, unit->hi[0] = hi - lo;
 done:
   return err;
 }

@@ -14,5 +14,5 @@ tsl_err tri_cpu_records_open(tsl_worker *worker, const tsl_problem *problem);
 void tri_cpu_records_close(tri_cpu_records **records);
 
 /** Read the records of a unit, by all threads; those behind it are asked for ahead.
- *  @param[out] own  the same unit, its rows counted from 0, of the worker's params and letters */
-tsl_err tri_cpu_records_take(tsl_worker *worker, const tsl_unit *unit, tsl_unit *own);
+ *  @param[in,out] unit  out: its rows counted from 0, of the worker's params and letters */
+tsl_err tri_cpu_records_take(tsl_worker *worker, tsl_unit *unit);

@@ -53,7 +53,7 @@ static void put_computed(const tsl_worker *w, tri_thread *thread, const tri_row 
   if (run == 0) run = RUN_BYTES / w->value_bytes;
   for (int64_t j = row->lo; j < row->hi; run = RUN_BYTES / w->value_bytes) {
     const int64_t n = run < row->hi - j ? run : row->hi - j;
-    tri_values(w, thread, w->p->first + row->i, 1, j, n, values, w->row_stride);
+    tri_values(w, w->p->first + row->i, 1, j, n, values, w->row_stride);
     w->kernels->stream(to, values, n * w->value_bytes);
     j += n;
     to += n * w->value_bytes;

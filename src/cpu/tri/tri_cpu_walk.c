@@ -71,10 +71,21 @@ typedef struct block {
   bool first;
 } block;
 
+/** Where the values of a block from column lo on are, and how far apart its rows. */
+static const char *values_of(const tsl_worker *w, const tri_thread *thread, const block *b,
+                             int64_t lo, int64_t *stride) {
+  const tri_matrix *m = &w->matrix;
+  *stride = thread->letters != NULL ? m->ld : w->row_stride;
+  if (thread->letters == NULL) return thread->values;
+  return (const char *)m->values + ((b->i - m->lo) * m->ld + lo - m->first) * w->value_bytes;
+}
+
 /** Hand over the rows of a block, values of columns [lo, hi), each row cut to its span. */
 static tsl_err take_rows(tsl_worker *w, tri_thread *thread, tri_job *job, const task *t,
                          const block *b, int64_t lo, int64_t hi) {
   tsl_err err = TSL_OK;
+  int64_t stride;
+  const char *const values = values_of(w, thread, b, lo, &stride);
   for (int r = 0; r < b->rows; r++) {
     tri_row row = {.i = b->i + r, .slot = b->i + r - t->lo, .j1 = b->j1};
     row.self = w->p->two ? -1 : row.i;
@@ -85,7 +96,7 @@ static tsl_err take_rows(tsl_worker *w, tri_thread *thread, tri_job *job, const 
     row.lo = tsl_max(row.lo, lo);
     row.hi = tsl_min(row.hi, hi);
     if (row.lo >= row.hi) continue;
-    row.values = (const char *)thread->values + (r * w->row_stride + row.lo - lo) * w->value_bytes;
+    row.values = values + (r * stride + row.lo - lo) * w->value_bytes;
     TSL_TRY(job->take(w, thread, job, &row));
   }
 done:
@@ -105,8 +116,8 @@ static tsl_err walk_block(tsl_worker *w, tri_thread *thread, tri_job *job, const
   lo = tsl_max(b->j0, lo);
   hi = tsl_min(b->j1 + job->overlap, hi);
   if (lo >= hi) return TSL_OK;
-  if (!job->direct)
-    tri_values(w, thread, w->p->first + b->i, b->rows, lo, hi - lo, thread->values, w->row_stride);
+  if (!job->direct && thread->letters == NULL)
+    tri_values(w, w->p->first + b->i, b->rows, lo, hi - lo, thread->values, w->row_stride);
   return take_rows(w, thread, job, t, b, lo, hi);
 }
 
@@ -133,11 +144,9 @@ done:
   return err;
 }
 
-tsl_err tri_walk(tsl_worker *w, tri_job *job) {
+/** Rows of a unit, from unit->lo to unit->hi. */
+static tsl_err walk_rows(tsl_worker *w, tri_job *job, const tsl_unit *unit) {
   tri_failure first = {.code = TSL_OK};
-  const tsl_unit *unit = job->unit;
-  if (unit->hi[0] <= unit->lo[0]) return TSL_OK;
-  if (w->p->near) return tri_search(w, job);
   const int64_t rows = unit->hi[0] - group_first(w, unit);
   const int64_t groups = (rows + w->group_rows - 1) / w->group_rows;
   const int64_t wanted = 4 * w->threads;
@@ -155,6 +164,21 @@ tsl_err tri_walk(tsl_worker *w, tri_job *job) {
     if (err != TSL_OK) tri_failure_note(&first, err);
   }
   return tri_failure_take(&first);
+}
+
+tsl_err tri_walk(tsl_worker *w, tri_job *job) {
+  tsl_err err = TSL_OK;
+  tsl_unit rows = *job->unit;
+  if (rows.hi[0] <= rows.lo[0]) return TSL_OK;
+  if (w->p->near) return tri_search(w, job);
+  if (!tri_of_letters(w->p)) return walk_rows(w, job, &rows);
+  for (; rows.lo[0] < job->unit->hi[0]; rows.lo[0] = rows.hi[0]) {
+    rows.hi[0] = tri_matrix_end(w, rows.lo[0], job->unit->hi[0]);
+    TSL_TRY(tri_matrix_fill(w, rows.lo[0], rows.hi[0]));
+    TSL_TRY(walk_rows(w, job, &rows));
+  }
+done:
+  return err;
 }
 
 tsl_err tri_thread_create(const tsl_worker *w, tri_thread *t) {
@@ -188,7 +212,7 @@ tsl_err tri_thread_create(const tsl_worker *w, tri_thread *t) {
   if (tri_of_letters(p) && p->output == TRI_PAIRED)
     TSL_TRY(tri_pairs_thread_create(&w->letters, &t->pairs));
   else if (tri_of_letters(p))
-    TSL_TRY(tri_letters_thread_create(&w->letters, w->fill_rows, w->row_stride, &t->letters));
+    TSL_TRY(tri_letters_thread_create(&w->letters, &t->letters));
 done:
   return err;
 }

@@ -112,14 +112,15 @@ typedef struct tri_own {
   struct tri_streamed *streamed; /**< sequences that are read when they are wanted; or NULL */
 } tri_own;
 
-enum { TRI_CHUNK = 64, TRI_MOST_CHUNKS = 1 << 20 /* of PAIRED */ };
+enum { TRI_CHUNK = 64, TRI_MOST_CHUNKS = 1 << 20 /* of sequences */ };
 
-/** Rows that tri_own.work has one number for: PAIRED may have long ones beside short ones. */
-static inline int64_t tri_paired_chunk(int64_t rows) {
+/** Rows that tri_own.work has one number for: sequences may have long ones beside short ones. */
+static inline int64_t tri_letters_chunk(int64_t rows) {
   return rows / TRI_MOST_CHUNKS + 1;
 }
 static inline int64_t tri_chunk_of(const tri_params *p) {
-  return p->output == TRI_PAIRED ? tri_paired_chunk(tri_rows_of(p)) : TRI_CHUNK;
+  const bool letters = tri_abouts[p->function].prepare == TRI_OF_LETTERS;
+  return letters ? tri_letters_chunk(tri_rows_of(p)) : TRI_CHUNK;
 }
 
 /** Points before preparation; tri_points_clear releases them. */
@@ -161,6 +162,8 @@ const uint8_t *tri_codes_at(const tsl_problem *problem, bool of_row, int64_t num
 /** Work of a row of so many letters with n columns of so many in all: cells in words of 64, and so
  *  much for each pair. @param[in] aligned  PAIRED: with those that tracebacks compute again */
 double tri_letters_work(const tri_params *p, double own, double columns, double n, bool aligned);
+/** Work of row i with its columns, where sequences are fields; on any rank. */
+double tri_letters_row(const tsl_problem *problem, int64_t i);
 /** Have all letters of records [first, end) of a set scores in a matrix? The first one without is
  *  the error. @param[in] codes  of all records */
 tsl_err tri_letters_known(const tsl_deck *deck, int32_t alphabet, const letters_set *set,

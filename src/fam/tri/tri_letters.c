@@ -140,6 +140,11 @@ static double row_work(const tri_params *p, const tri_sequences *s, bool aligned
   return tri_letters_work(p, own, columns, (double)(hi - lo), aligned);
 }
 
+double tri_letters_row(const tsl_problem *problem, int64_t i) {
+  const tri_sequences s = tri_sequences_of(problem);
+  return row_work(tri_params_of(problem), &s, false, i);
+}
+
 static tsl_err set_work(const tri_params *p, const tri_sequences *s, bool aligned, double **work) {
   tsl_err err = TSL_OK;
   const int64_t rows = tri_rows_of(p), chunk = tri_chunk_of(p), chunks = tsl_divide_up(rows, chunk);

@@ -28,7 +28,7 @@ typedef struct looking {
 
 static tsl_err begin(looking *l, const int64_t *of) {
   const int64_t rows = tsl_min(of[0], of[1]);
-  return tsl_alloc(rows / tri_paired_chunk(rows) + 2, sizeof *l->out->work, "work of rows",
+  return tsl_alloc(rows / tri_letters_chunk(rows) + 2, sizeof *l->out->work, "work of rows",
                    (void **)&l->out->work);
 }
 
@@ -85,7 +85,7 @@ static tsl_err look(void *context, const letters_window *w) {
   tsl_err err = TSL_OK;
   looking *const l = context;
   const int64_t *const columns = w->set->starts + w->at[0], *const rows = w->set->starts + w->at[1];
-  const int64_t chunk = tri_paired_chunk(tsl_min(w->of[0], w->of[1]));
+  const int64_t chunk = tri_letters_chunk(tsl_min(w->of[0], w->of[1]));
   if (l->out->work == NULL) TSL_TRY(begin(l, w->of));
   for (int64_t k = 0; k < w->hi - w->lo; k++) {
     const int64_t row = w->lo + k, n = rows[k + 1] - rows[k], m = columns[k + 1] - columns[k];
@@ -152,7 +152,7 @@ tsl_err tri_streamed_load(const tsl_deck *deck, const tri_deck *s, const letters
   TSL_TRY(
       letters_index_make(t->asks, LETTERS_FILES, LETTERS_INDEX_PIECE, &looker, failed, &t->index));
   const int64_t rows = tsl_min(t->index.of[0], t->index.of[1]);
-  for (int64_t c = 0; c < tsl_divide_up(rows, tri_paired_chunk(rows)); c++)
+  for (int64_t c = 0; c < tsl_divide_up(rows, tri_letters_chunk(rows)); c++)
     t->work[c + 1] += t->work[c];
   describe(&t->index, &points->letters);
   points->streamed = t;

@@ -214,6 +214,18 @@ done:
   return err;
 }
 
+/** Rows of a unit up to a part of its work, by the lengths of its sequences; 1 at least. @param[out]
+ *  share  of the work that they have */
+static int64_t sample_letters(const tsl_problem *problem, int64_t a, int64_t b, double fraction,
+                              double *share) {
+  double all = 0, done = 0;
+  int64_t hi = a;
+  for (int64_t i = a; i < b; i++) all += tri_letters_row(problem, i);
+  while (hi < b && (hi == a || done < fraction * all)) done += tri_letters_row(problem, hi++);
+  *share = all > 0 ? done / all : (double)(hi - a) / (double)(b - a);
+  return hi;
+}
+
 void tri_sample(const tsl_problem *problem, const tsl_unit *whole, double fraction, tsl_unit *out) {
   const tri_params *p = tri_params_of(problem);
   const rows r = {.problem = problem, .p = p};
@@ -226,7 +238,11 @@ void tri_sample(const tsl_problem *problem, const tsl_unit *whole, double fracti
   double items = whole->count;
   *out = *whole;
   const bool uneven = p->near || tri_of_letters(p);
-  if (fraction < 1 && uneven) { /* the root alone knows what rows take: as if all took the same */
+  double share = 1;
+  if (fraction < 1 && tri_of_letters(p) && !p->streamed) {
+    out->hi[0] = sample_letters(problem, a, b, fraction, &share);
+    items *= share;
+  } else if (fraction < 1 && uneven) { /* the root alone knows what rows take: as if all took the same */
     out->hi[0] = tsl_max(a + 1, a + (int64_t)(fraction * (double)(b - a)));
     items *= (double)(out->hi[0] - a) / (double)(b - a);
   } else if (!uneven) {

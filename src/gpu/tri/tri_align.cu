@@ -1,79 +1,103 @@
-/* Scores of alignments on a card: memory, and the launches that a strip takes. */
-#include "tri_align.cuh"
+/* Scores of alignments on a card: memory, the launches for a list and for a strip. */
+#include "tri_couples.cuh"
 
 #include <algorithm>
 
-enum { LONG_MEGABYTES = 1024 /* of what waits between tiles of texts that are not short */ };
+typedef void (*couples_kernel)(tri_letters_args, tri_pairs, unsigned *);
+typedef void (*again_kernel)(tri_letters_args, tri_pairs, int64_t, unsigned *);
 
-/* Letters of the longest text, as its words hold them. */
-static int64_t longest_padded(const tri_gpu *w) {
-  return tsl_ceil_div(w->p.longest, TRI_LETTERS_PACKED) * TRI_LETTERS_PACKED;
+static couples_kernel couples_kernel_of(const tri_params *p) {
+  const bool local = p->function == TRI_LOCAL;
+  if (p->output == TRI_PAIRED)
+    return local ? tri_couples_kernel<true, true> : tri_couples_kernel<true, false>;
+  return local ? tri_couples_kernel<false, true> : tri_couples_kernel<false, false>;
 }
 
-/* What waits of a block for each letter of a text. */
-static int64_t waiting_bytes(void) {
-  return 2 * TRI_LETTERS_THREADS * (int64_t)sizeof(uint32_t);
+/* Bytes of shared memory of a warp. */
+static int shared_of(const tri_params *p) {
+  const bool whole = p->longest > TRI_COUPLE_SHORT;
+  return p->output == TRI_PAIRED ? tri_couple_shared<true>(p->codes, whole)
+                                 : tri_couple_shared<false>(p->codes, whole);
+}
+
+static again_kernel again_kernel_of(const tri_params *p) {
+  return p->function == TRI_LOCAL ? tri_pairs_again<true> : tri_pairs_again<false>;
+}
+
+/* May there be tables that 16 bits do not hold? */
+static bool may_be_wide(const tri_params *p) {
+  const int64_t n = p->longest, most = p->most > 0 ? p->most : 0;
+  if (!tri_couple_fits(p)) return true;
+  return p->function == TRI_LOCAL ? n * most > tri_couple_largest(p) : !tri_is_narrow(n, n, p);
+}
+
+tri_pairs tri_pairs_of(const tri_gpu *w) {
+  tri_pairs pairs = {};
+  pairs.longest = (int)std::max<int64_t>(w->p.longest, 1);
+  pairs.most = std::min<int>(pairs.longest, TRI_COUPLE_SHORT);
+  pairs.wide = w->p.type == TSL_F64;
+  return pairs;
 }
 
 tsl_err tri_align_open(tri_gpu *w) {
   tsl_err err = TSL_OK;
   tri_letters_state *const l = w->letters;
-  const int64_t longest = longest_padded(w), most = std::min<int64_t>(longest, TRI_ALIGN_SHORT);
-  const int64_t long_blocks = ((int64_t)LONG_MEGABYTES << 20) / (longest * waiting_bytes());
+  const tri_pairs pairs = tri_pairs_of(w);
+  const int64_t couples = tri_couple_edges(&pairs) * (int64_t)sizeof(uint2);
+  const int64_t again = TRI_LETTERS_THREADS / 32 * pairs.longest * (int64_t)sizeof(int2);
   int blocks = 0;
-  TSL_CUDA_TRY(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
-      &blocks, tri_align_kernel<tri_align_two, true, float>, TRI_LETTERS_THREADS, 0));
-  l->resident = w->processors * std::max(blocks, 1);
-  l->resident_long = (int)std::min<int64_t>(l->resident, std::max<int64_t>(long_blocks, 1));
-  TSL_TRY(tsl_gpu_reserve(&w->memory, &l->counter, sizeof(unsigned), "counter of items"));
-  TSL_TRY(tsl_gpu_reserve(
-      &w->memory, &l->below,
-      std::max(l->resident * most, l->resident_long * (longest > TRI_ALIGN_SHORT ? longest : 0)) *
-          waiting_bytes(),
-      "gaps between tiles of patterns"));
+  TSL_CUDA_TRY(cudaFuncSetAttribute(couples_kernel_of(&w->p),
+                                    cudaFuncAttributePreferredSharedMemoryCarveout,
+                                    cudaSharedmemCarveoutMaxShared));
+  TSL_CUDA_TRY(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, couples_kernel_of(&w->p), 32,
+                                                             (size_t)shared_of(&w->p)));
+  l->resident = tri_letters_at_once(w, couples, blocks);
+  TSL_CUDA_TRY(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, again_kernel_of(&w->p),
+                                                             TRI_LETTERS_THREADS, 0));
+  l->resident_again = may_be_wide(&w->p) ? tri_letters_at_once(w, again, blocks) : 0;
+  TSL_TRY(tri_letters_below(w, std::max(l->resident * couples, l->resident_again * again),
+                            "gaps between tiles of patterns"));
 done:
   return err;
 }
 
-/* Tables of P with texts of a range. */
-template <class P, class R>
-static tsl_err launch(tri_gpu *w, const tri_letters_strip_of<R> *strip, tri_align_range range,
-                      int blocks) {
+tsl_err tri_align_run(tri_gpu *w, const tri_pairs *pairs, int64_t n, unsigned *counters) {
   tsl_err err = TSL_OK;
-  unsigned *const counter = (unsigned *)w->letters->counter.data;
-  const auto kernel =
-      w->p.function == TRI_LOCAL ? tri_align_kernel<P, true, R> : tri_align_kernel<P, false, R>;
-  TSL_CUDA_TRY(cudaMemsetAsync(counter, 0, sizeof *counter, w->stream));
-  TSL_LAUNCH(kernel, dim3((unsigned)blocks), TRI_LETTERS_THREADS, 0, w->stream,
-             tri_letters_args_of(w), *strip, range, counter);
+  const tri_letters_state *const l = w->letters;
+  const int warps = TRI_LETTERS_THREADS / 32;
+  const int64_t value = pairs->wide ? 8 : 4;
+  const int64_t wanted = tsl_ceil_div(n, 2), again = tsl_ceil_div(n, (int64_t)32 * warps);
+  TSL_CUDA_TRY(cudaMemsetAsync(counters, 0, 2 * sizeof *counters, w->stream));
+  if (tri_couple_fits(&w->p))
+    TSL_LAUNCH(couples_kernel_of(&w->p), dim3((unsigned)std::min<int64_t>(wanted, l->resident)), 32,
+               shared_of(&w->p), w->stream, tri_letters_args_of(w), *pairs,
+               &counters[0]);
+  else /* no value is a number */
+    TSL_CUDA_TRY(cudaMemsetAsync(pairs->out, 0xff, (size_t)(n * value), w->stream));
+  if (l->resident_again > 0)
+    TSL_LAUNCH(again_kernel_of(&w->p),
+               dim3((unsigned)std::min<int64_t>(again, l->resident_again)), TRI_LETTERS_THREADS, 0,
+               w->stream, tri_letters_args_of(w), *pairs, n, &counters[1]);
 done:
   return err;
 }
 
-/* Both widths, where there may be tables of them. */
 template <class R>
-static tsl_err launch_range(tri_gpu *w, const tri_letters_strip_of<R> *strip, tri_align_range range,
-                            int blocks) {
+tsl_err tri_align_rows(tri_gpu *w, int64_t a, int64_t b, int64_t c0, int64_t c1, R *out) {
   tsl_err err = TSL_OK;
-  const int64_t longest = longest_padded(w);
-  if (tri_is_narrow(1, 1, &w->p)) TSL_TRY((launch<tri_align_two, R>(w, strip, range, blocks)));
-  if (!tri_is_narrow(longest, longest, &w->p))
-    TSL_TRY((launch<tri_align_one, R>(w, strip, range, blocks)));
+  tri_letters_state *const l = w->letters;
+  tri_letters_set *const set = l->sets;
+  tri_pairs pairs = tri_pairs_of(w);
+  TSL_TRY(tri_letters_order(w, a, b, &set->rows, TRI_COUPLE_SHORT, &pairs.long_rows));
+  TSL_TRY(tri_letters_order(w, c0, c1, &l->columns, TRI_COUPLE_SHORT, &pairs.long_columns));
+  pairs.rows = (const int *)set->rows.data, pairs.columns = (const int *)l->columns.data;
+  pairs.n_rows = (int)(b - a), pairs.n_columns = pairs.ld = (int)(c1 - c0);
+  pairs.lo = (int)a, pairs.first = (int)c0;
+  pairs.out = out;
+  TSL_TRY(tri_align_run(w, &pairs, (b - a) * (c1 - c0), (unsigned *)set->counter.data));
 done:
   return err;
 }
 
-template <class R> tsl_err tri_align_rows(tri_gpu *w, const tri_letters_strip_of<R> *strip) {
-  tsl_err err = TSL_OK;
-  const int longest = (int)longest_padded(w);
-  const tri_align_range few = {1, std::min(longest, (int)TRI_ALIGN_SHORT)},
-                        many = {TRI_ALIGN_SHORT + 1, longest};
-  TSL_TRY(tri_letters_order_rows(w, strip->a, strip->b));
-  TSL_TRY(launch_range(w, strip, few, w->letters->resident));
-  if (longest > TRI_ALIGN_SHORT) TSL_TRY(launch_range(w, strip, many, w->letters->resident_long));
-done:
-  return err;
-}
-
-template tsl_err tri_align_rows<float>(tri_gpu *, const tri_letters_strip_of<float> *);
-template tsl_err tri_align_rows<double>(tri_gpu *, const tri_letters_strip_of<double> *);
+template tsl_err tri_align_rows<float>(tri_gpu *, int64_t, int64_t, int64_t, int64_t, float *);
+template tsl_err tri_align_rows<double>(tri_gpu *, int64_t, int64_t, int64_t, int64_t, double *);

@@ -1,41 +1,77 @@
 /**
  * @file tri_couples.cuh
- * Scores of pairs of sequences of a list on a card. Two pairs of like lengths share registers, 16
- * bits each (tri_align_two), and eight lanes of a warp have such a couple: neighbouring letters of
- * the patterns, up to 16 for each lane, whose column of the table is in registers. The texts go
- * through the lanes, each a letter behind the lane before, from which it has what comes from above.
- * Patterns longer than the lanes hold take several tiles of equal size; what leaves a tile below
- * waits in memory for the next.
+ * Scores of pairs of sequences on a card. Two pairs of like lengths, a couple, share registers, 16
+ * bits each (tri_align.cuh), and some lanes of a warp have it: neighbouring letters of the patterns,
+ * whose column of the table is in registers. The texts go through the lanes, each a letter behind
+ * the lane before, from which it has what comes from above. Patterns longer than the lanes hold take
+ * several tiles of equal size; what leaves a tile below waits in memory for the next. Where a
+ * sequence has more than TRI_COUPLE_SHORT letters a whole warp has the couple, so that no lane is at
+ * work when all others have ended.
  *
  * A profile in shared memory has the scores of a tile's letters with each of the alphabet, a byte
- * each: a lane reads those of its letters with one of a text by one load of 16 bytes, and lanes of
- * a couple read different banks whatever their texts' letters are.
+ * each: a lane reads those of its letters with one of a text by one load, and lanes of a couple read
+ * different banks whatever their texts' letters are. Pairs of a list have patterns of their own,
+ * those of rows and columns one pattern for a warp: the less memory a warp needs, the more warps
+ * hide what each waits for.
+ *
+ * What 16 bits did not hold is no number then, and a warp computes it again in 32 (tri_warp.cuh):
+ * LOCAL by the value itself, as few pairs that could leave 16 bits do.
  */
 #pragma once
 
+#include "tri_align.cuh"
 #include "tri_paired.cuh"
+#include "tri_warp.cuh"
 
 enum {
-  TRI_COUPLE_LANES = 8,
-  TRI_COUPLE_MOST = 16,                      /**< letters of a lane */
-  TRI_COUPLE_GROUPS = 32 / TRI_COUPLE_LANES, /**< of a warp */
-  TRI_COUPLE_ITEM = 2 * TRI_COUPLE_GROUPS,   /**< pairs of a warp */
-  TRI_COUPLE_HALF = 32 * TRI_COUPLE_MOST,    /**< bytes of a letter's scores with a warp's pairs */
-  TRI_COUPLE_ROW = 2 * TRI_COUPLE_HALF,      /**< of both pairs of each couple */
-  TRI_COUPLE_LETTERS = TRI_COUPLE_LANES * TRI_COUPLE_MOST, /**< of a tile at most */
-  TRI_SCORES_WORDS = TRI_LETTERS_SCORED / 4 + 1            /**< of a letter's scores as bytes */
+  TRI_COUPLE_SHORT = 2048, /**< letters of sequences that part of a warp has */
+  TRI_COUPLE_WARPS = 16,   /**< of a processor, for which registers are left */
+  TRI_SCORES_WORDS = TRI_LETTERS_SCORED / 4 + 1 /**< of a letter's scores as bytes */
 };
 
-/** Letters of a lane in each tile for a pattern of n letters: even, at least 4. */
-TSL_FN int tri_couple_each(int n) {
-  const int tiles = (n + TRI_COUPLE_LETTERS - 1) / TRI_COUPLE_LETTERS;
-  const int each = n > 0 ? (n + TRI_COUPLE_LANES * tiles - 1) / (TRI_COUPLE_LANES * tiles) : 0;
-  return each <= 4 ? 4 : (each + 1) / 2 * 2;
+/** Lanes of a couple, short or a whole warp's, and what they hold; LIST: of a list. */
+template <bool LIST, bool WHOLE> struct tri_couple_shape {
+  enum {
+    LANES = WHOLE ? 32 : LIST ? 16 : 8,
+    MOST = LIST ? 8 : 16,                 /**< letters of a lane */
+    GROUPS = 32 / LANES,                  /**< couples of a warp */
+    ITEM = 2 * GROUPS,                    /**< its pairs */
+    HALF = LIST ? 32 * MOST : 0,          /**< bytes from one pair's scores to the other's */
+    ROW = LIST ? 2 * HALF : LANES * MOST, /**< of a letter's scores */
+    STEP = WHOLE ? 4 : 2                  /**< letters of a lane are a multiple of it */
+  };
+};
+
+/** Pairs of a launch: a list, or each of some rows with each of some columns. */
+typedef struct tri_pairs {
+  const int *rows;    /**< [n_rows] of a list, row k with column k; else places, long ones first */
+  const int *columns; /**< [n_columns] places likewise; NULL: a list */
+  int n_rows, n_columns;
+  const int *n_long;            /**< on the card: so many of a list come first and are long */
+  int long_rows, long_columns;  /**< of those that are no list */
+  int lo, first, ld;            /**< out[row - lo][column - first], rows of ld; list: out[row - lo] */
+  int most, longest;            /**< letters of the longest text of eight lanes, of all */
+  bool wide;                    /**< out is double, else float */
+  void *out;
+} tri_pairs;
+
+/** Is the couple a whole warp's? */
+static __device__ __forceinline__ bool tri_couple_long(int m, int n) {
+  return m > TRI_COUPLE_SHORT || n > TRI_COUPLE_SHORT;
 }
 
-/** Bytes of shared memory of a warp. */
-TSL_FN int tri_couple_shared(int codes) {
-  return (codes + 1) * TRI_COUPLE_ROW + TRI_SCORES_WORDS * (codes + 1) * 4;
+/** Letters of a lane in each tile for a pattern of n letters. */
+template <class SHAPE> TSL_FN int tri_couple_each(int n) {
+  const int most = SHAPE::LANES * SHAPE::MOST, step = SHAPE::STEP;
+  const int lanes = SHAPE::LANES * ((n + most - 1) / most);
+  return n > 0 ? ((n + lanes - 1) / lanes + step - 1) / step * step : step;
+}
+
+/** Bytes of shared memory of a warp; whole: some of its couples are a warp's. */
+template <bool LIST> TSL_FN int tri_couple_shared(int codes, bool whole) {
+  const int row =
+      whole ? (int)tri_couple_shape<LIST, true>::ROW : (int)tri_couple_shape<LIST, false>::ROW;
+  return (codes + 1) * row + (codes + 4) / 4 * 4 * TRI_SCORES_WORDS * 4; /* lines of 16 bytes */
 }
 
 /** Does a score fit its byte? */
@@ -44,35 +80,117 @@ TSL_FN bool tri_couple_fits(const tri_params *p) {
   return gap + p->most <= INT8_MAX && gap + p->least >= INT8_MIN && gap <= INT8_MAX;
 }
 
+/** LOCAL: largest value of a table of which no cell can have left 16 bits. */
+TSL_FN int tri_couple_largest(const tri_params *p) {
+  return INT16_MAX - (p->most > 0 ? p->most : 0) - p->open - p->extend;
+}
+
+/** What a warp takes: pairs [at, end) of a list, or of one of `rows` with these columns. */
+typedef struct tri_couple_item {
+  bool whole; /**< a couple for all of its lanes */
+  int row, at, end;
+} tri_couple_item;
+
+/** Item `item` of a list. @return false: there are no more */
+static __device__ __forceinline__ bool tri_couple_of_list(const tri_pairs &pairs, unsigned item,
+                                                          tri_couple_item &it) {
+  enum { ITEM = tri_couple_shape<true, false>::ITEM };
+  const int n_long = *pairs.n_long;
+  const unsigned first = (unsigned)(n_long + 1) / 2;
+  it.whole = item < first;
+  it.row = 0;
+  it.end = it.whole ? n_long : pairs.n_rows;
+  const int64_t at = it.whole ? 2 * (int64_t)item
+                              : n_long + (int64_t)(item - first) * ITEM;
+  it.at = (int)min(at, (int64_t)it.end);
+  return at < it.end;
+}
+
+/** Of rows and columns: long rows with all columns, others with long ones, and with others. */
+static __device__ __forceinline__ bool tri_couple_of_rows(const tri_pairs &pairs, unsigned item,
+                                                          tri_couple_item &it) {
+  enum { ITEM = tri_couple_shape<false, false>::ITEM };
+  const int others_across = pairs.n_columns - pairs.long_columns;
+  const unsigned across[3] = {(unsigned)(pairs.n_columns + 1) / 2,
+                              (unsigned)(pairs.long_columns + 1) / 2,
+                              (unsigned)(others_across + ITEM - 1) / ITEM};
+  const unsigned others = (unsigned)(pairs.n_rows - pairs.long_rows);
+  const unsigned rows[3] = {(unsigned)pairs.long_rows, others, others};
+#pragma unroll
+  for (int part = 0; part < 3; part++) {
+    const unsigned n = rows[part] * across[part];
+    if (item < n) {
+      it.whole = part < 2;
+      it.row = (part == 0 ? 0 : pairs.long_rows) + (int)(item / across[part]);
+      it.at = (part == 2 ? pairs.long_columns : 0) +
+              (int)(item % across[part]) * (part == 2 ? ITEM : 2);
+      it.end = part == 1 ? pairs.long_columns : pairs.n_columns;
+      return true;
+    }
+    item -= n;
+  }
+  return false;
+}
+
 /** A lane's couple. */
 typedef struct tri_couple {
-  int row[2]; /**< -1: none */
+  int row[2], column[2]; /**< places; row -1: none */
   tri_paired_sequence pattern[2], text[2];
   int n;            /**< letters of the longer text */
+  int group;        /**< which of the warp's */
   const char *base; /**< shared: the lane's place in the profile */
   uint2 *edges;     /**< what leaves a tile below, for each letter of the text */
 } tri_couple;
 
-static __device__ __forceinline__ int tri_couple_lane(void) {
-  return (int)threadIdx.x % TRI_COUPLE_LANES;
+template <class SHAPE> static __device__ __forceinline__ int tri_couple_lane(void) {
+  return (int)threadIdx.x % SHAPE::LANES;
 }
 
-/** The couple of this lane, of pairs from number `at` of the list on. */
-static __device__ __forceinline__ void
-tri_couple_find(const tri_letters_args &s, const tri_paired_list &list, int64_t at, tri_couple &c) {
+static __device__ __forceinline__ int64_t tri_pairs_place(const tri_pairs &pairs, int row,
+                                                          int column) {
+  if (pairs.columns == NULL) return column - pairs.lo;
+  return (int64_t)(row - pairs.lo) * pairs.ld + column - pairs.first;
+}
+
+/** A value, or none that 16 bits hold. */
+static __device__ __forceinline__ void tri_pairs_put(const tri_pairs &pairs, int row, int column,
+                                                     int value, bool known) {
+  const int64_t at = tri_pairs_place(pairs, row, column);
+  if (pairs.wide)
+    ((double *)pairs.out)[at] = known ? (double)value : (double)NAN;
+  else
+    ((float *)pairs.out)[at] = known ? (float)value : NAN;
+}
+
+/** The couple of this lane: pairs k and k + 1 of the item. Tables of GLOBAL that 16 bits do not hold
+ *  are left out. */
+template <bool LIST, bool LOCAL>
+static __device__ __forceinline__ void tri_couple_find(const tri_letters_args &s,
+                                                       const tri_pairs &pairs,
+                                                       const tri_couple_item &it, int k, bool first,
+                                                       tri_couple &c) {
 #pragma unroll
   for (int pair = 0; pair < 2; pair++) {
-    c.row[pair] = at + pair < list.n ? list.rows[at + pair] : -1;
+    const int at = it.at + k + pair;
+    c.row[pair] = c.column[pair] = -1;
     c.pattern[pair].start = c.text[pair].start = c.pattern[pair].n = c.text[pair].n = 0;
-    if (c.row[pair] < 0) continue;
-    c.pattern[pair] = tri_paired_find(s, s.p.first + c.row[pair]);
-    c.text[pair] = tri_paired_find(s, c.row[pair]);
+    if (!LIST) c.pattern[pair] = tri_paired_find(s, pairs.rows[it.row]); /* also of no text */
+    if (at >= it.end) continue;
+    const int column = LIST ? pairs.rows[at] : pairs.columns[at];
+    const int row = LIST ? (int)s.p.first + column : pairs.rows[it.row];
+    const tri_paired_sequence pattern = tri_paired_find(s, row), text = tri_paired_find(s, column);
+    if (!LOCAL && !tri_is_narrow(pattern.n, text.n, &s.p)) {
+      if (first) tri_pairs_put(pairs, row, column, 0, false);
+      continue;
+    }
+    c.row[pair] = row, c.column[pair] = column;
+    c.pattern[pair] = pattern, c.text[pair] = text;
   }
   c.n = max(c.text[0].n, c.text[1].n);
 }
 
-/** Scores of each letter of a pattern with those of a text, bytes, raised as tri_align_profile has
- *  them: [codes + 1][WORDS]; all threads. */
+/** Scores of each letter of a pattern with those of a text, bytes, raised by open + extend; beyond
+ *  an end no score is above 0: nothing better comes from there. [codes + 1][WORDS]; all threads. */
 static __device__ __forceinline__ void tri_couple_table(const tri_letters_args &s,
                                                         uint32_t *table) {
   const int codes = s.n_codes, gap = s.p.open + s.p.extend, least = min(s.p.least, 0);
@@ -96,18 +214,19 @@ static __device__ __forceinline__ void tri_couple_turn(const uint32_t (&in)[4],
   out[2] = __byte_perm(c, d, 0x5410), out[3] = __byte_perm(c, d, 0x7632);
 }
 
-/** The lane's part of the profile: its letters from `first` on of both patterns. */
-template <int K>
+/** The lane's part of the profile: its letters from `first` on of the patterns; of one that all
+ *  couples of a warp have each makes a part. */
+template <bool LIST, class SHAPE, int K>
 static __device__ __forceinline__ void tri_couple_profile(const tri_letters_args &s,
                                                           const tri_couple &c, int first,
                                                           const uint32_t *table) {
-  enum { WORDS = (K + 3) / 4 };
-  for (int pair = 0; pair < 2; pair++) {
+  enum { WORDS = (K + 3) / 4, PATTERNS = LIST ? 2 : 1, PARTS = LIST ? 1 : SHAPE::GROUPS };
+  for (int pair = 0; pair < PATTERNS; pair++) {
     const tri_paired_sequence pattern = pair == 0 ? c.pattern[0] : c.pattern[1];
-    uint32_t four[WORDS], *to = (uint32_t *)(c.base + pair * TRI_COUPLE_HALF);
+    uint32_t four[WORDS], *to = (uint32_t *)(c.base + pair * SHAPE::HALF);
 #pragma unroll
     for (int k = 0; k < WORDS; k++) four[k] = tri_paired_four(s, pattern, first + 4 * k);
-    for (int code = 0; code <= s.n_codes; code += 4) {
+    for (int code = 4 * (c.group % PARTS); code <= s.n_codes; code += 4 * PARTS) {
 #pragma unroll
       for (int k = 0; k < WORDS; k++) {
         uint32_t in[4], out[4];
@@ -117,22 +236,36 @@ static __device__ __forceinline__ void tri_couple_profile(const tri_letters_args
         tri_couple_turn(in, out);
 #pragma unroll
         for (int q = 0; q < 4; q++)
-          if (code + q <= s.n_codes) to[(code + q) * (TRI_COUPLE_ROW / 4) + k] = out[q];
+          if (code + q <= s.n_codes) to[(code + q) * (SHAPE::ROW / 4) + k] = out[q];
       }
     }
   }
+  __syncwarp();
 }
 
+/** Bytes of a lane's letters. */
+template <int MOST> struct tri_couple_bytes;
+template <> struct tri_couple_bytes<8> {
+  uint2 v;
+  __device__ __forceinline__ uint32_t word(int k) const {
+    return k == 0 ? v.x : v.y;
+  }
+};
+template <> struct tri_couple_bytes<16> {
+  uint4 v;
+  __device__ __forceinline__ uint32_t word(int k) const {
+    return k == 0 ? v.x : k == 1 ? v.y : k == 2 ? v.z : v.w;
+  }
+};
+
 /** Scores of a lane's letters with one of each text. */
-struct tri_couple_scores {
-  uint4 a, b;
+template <class SHAPE> struct tri_couple_scores {
+  typedef tri_couple_bytes<SHAPE::MOST> bytes;
+  bytes a, b;
 
   __device__ __forceinline__ tri_couple_scores(const char *base, uint32_t letters)
-      : a(*(const uint4 *)(base + (letters & 0xffffu))),
-        b(*(const uint4 *)(base + TRI_COUPLE_HALF + (letters >> 16))) {
-  }
-  static __device__ __forceinline__ uint32_t word(const uint4 &v, int k) {
-    return k == 0 ? v.x : k == 1 ? v.y : k == 2 ? v.z : v.w;
+      : a(*(const bytes *)(base + (letters & 0xffffu))),
+        b(*(const bytes *)(base + SHAPE::HALF + (letters >> 16))) {
   }
   /** Byte k of both, with their signs: 8 more in a place of the selector repeats the sign. */
   __device__ __forceinline__ uint32_t operator[](int k) const {
@@ -141,12 +274,13 @@ struct tri_couple_scores {
     uint32_t both;
     asm("prmt.b32 %0, %1, %2, %3;"
         : "=r"(both)
-        : "r"(word(a, k / 4)), "r"(word(b, k / 4)), "r"(selector));
+        : "r"(a.word(k / 4)), "r"(b.word(k / 4)), "r"(selector));
     return both;
   }
 };
 
 /** Letter t of both texts, as distances in the profile. */
+template <class SHAPE>
 static __device__ __forceinline__ uint32_t tri_couple_letters(const tri_letters_args &s,
                                                               const tri_couple &c, int t) {
   uint32_t letter[2];
@@ -154,58 +288,60 @@ static __device__ __forceinline__ uint32_t tri_couple_letters(const tri_letters_
   for (int pair = 0; pair < 2; pair++)
     letter[pair] = t < c.text[pair].n ? (uint32_t)__ldg(s.codes + c.text[pair].start + t)
                                       : (uint32_t)s.n_codes;
-  return letter[0] * TRI_COUPLE_ROW | letter[1] * TRI_COUPLE_ROW << 16;
+  return letter[0] * SHAPE::ROW | letter[1] * SHAPE::ROW << 16;
 }
 
-/** What comes to a tile from above letter t. */
+/** What comes to the table's first row from above letter t. */
 template <bool LOCAL>
-static __device__ __forceinline__ uint2 tri_couple_above(const tri_letters_args &s,
-                                                         const tri_couple &c, int first, int t) {
-  const uint32_t edge = tri_align_edge<tri_align_two, LOCAL>(s.p, t + 1);
-  return first > 0 && t < c.n ? c.edges[t] : make_uint2(edge, edge);
+static __device__ __forceinline__ uint2 tri_couple_above(const tri_letters_args &s, int t) {
+  const uint32_t edge = tri_align_edge<LOCAL>(s.p, t + 1);
+  return make_uint2(edge, edge);
 }
 
 /** The lane's letters from `first` + K lane on, through the texts; `steps` of the whole warp. */
-template <int K, bool LOCAL>
-static __device__ __forceinline__ void
-tri_couple_tile(const tri_letters_args &s, const tri_couple &c, int first, bool more, int steps,
-                tri_align_tile<tri_align_two, K> &tile) {
-  const int lane = tri_couple_lane(), mine = first + lane * K;
-  uint32_t letters = 0, above = 0, f = 0, coming = tri_couple_letters(s, c, lane);
-  uint2 next = tri_couple_above<LOCAL>(s, c, first, 0);
-  tri_align_begin<tri_align_two, LOCAL>(s.p, mine, tile);
+template <class SHAPE, int K, bool LOCAL>
+static __device__ __forceinline__ void tri_couple_tile(const tri_letters_args &s,
+                                                       const tri_couple &c, int first, bool more,
+                                                       int steps, tri_align_tile<K> &tile) {
+  enum { LANES = SHAPE::LANES };
+  const int lane = tri_couple_lane<SHAPE>(), mine = first + lane * K;
+  const bool loads = first > 0 && lane == 0, stores = more && lane == LANES - 1;
+  uint32_t letters = 0, above = 0, f = 0, coming = tri_couple_letters<SHAPE>(s, c, lane);
+  uint2 next = tri_couple_above<LOCAL>(s, 0);
+  if (loads && c.n > 0) next = c.edges[0];
+  tri_align_begin<LOCAL>(s.p, mine, tile);
+#pragma unroll 2
   for (int step = 0; step < steps; step++) {
-    const int t = step - lane, q = step % TRI_COUPLE_LANES;
+    const int t = step - lane, q = step % LANES;
     if (lane == q) letters = coming;
-    if (q == TRI_COUPLE_LANES - 1) coming = tri_couple_letters(s, c, step + 1 + lane);
-    const uint32_t both =
-        __shfl_sync(0xffffffffu, letters, t & (TRI_COUPLE_LANES - 1), TRI_COUPLE_LANES);
-    above = __shfl_up_sync(0xffffffffu, above, 1, TRI_COUPLE_LANES);
-    f = __shfl_up_sync(0xffffffffu, f, 1, TRI_COUPLE_LANES);
-    if (lane == 0) {
-      above = next.x, f = next.y;
-      next = tri_couple_above<LOCAL>(s, c, first, step + 1);
-    }
-    if ((unsigned)t >= (unsigned)c.n) continue;
-    const tri_couple_scores scores(c.base, both);
-    tri_align_step<tri_align_two, LOCAL>(s.p, scores, tile, above, f);
-    if (more && lane == TRI_COUPLE_LANES - 1) c.edges[t] = make_uint2(above, f);
+    if (q == LANES - 1) coming = tri_couple_letters<SHAPE>(s, c, step + 1 + lane);
+    const uint32_t both = __shfl_sync(0xffffffffu, letters, t & (LANES - 1), LANES);
+    above = __shfl_up_sync(0xffffffffu, above, 1, LANES);
+    f = __shfl_up_sync(0xffffffffu, f, 1, LANES);
+    above = lane == 0 ? next.x : above, f = lane == 0 ? next.y : f;
+    if (!LOCAL && first == 0) next = tri_couple_above<LOCAL>(s, step + 1);
+    if (loads && step + 1 < c.n) next = c.edges[step + 1];
+    if ((unsigned)t < (unsigned)c.n) {
+      const tri_couple_scores<SHAPE> scores(c.base, both);
+      tri_align_step<LOCAL>(s.p, scores, tile, above, f);
 #pragma unroll
-    for (int pair = 0; pair < 2; pair++)
-      if (!LOCAL && t + 1 == c.text[pair].n)
-        tri_align_end<tri_align_two>(pair, c.pattern[pair].n - 1 - mine, tile);
+      for (int pair = 0; pair < 2; pair++)
+        if (!LOCAL && t + 1 == c.text[pair].n)
+          tri_align_end(pair, c.pattern[pair].n - 1 - mine, tile);
+    }
+    if (stores && (unsigned)t < (unsigned)c.n) c.edges[t] = make_uint2(above, f);
   }
   __syncwarp();
 }
 
 /** All tiles of patterns of up to `longest` letters and texts of up to n. @return of lane 0 the
  *  scores of its couple */
-template <int K, bool LOCAL>
+template <bool LIST, class SHAPE, int K, bool LOCAL>
 static __device__ __forceinline__ int2 tri_couple_run(const tri_letters_args &s,
                                                       const tri_couple &c, int longest, int n,
                                                       const uint32_t *table) {
-  const int wide = K * TRI_COUPLE_LANES;
-  tri_align_tile<tri_align_two, K> tile;
+  const int wide = K * SHAPE::LANES, lane = tri_couple_lane<SHAPE>();
+  tri_align_tile<K> tile;
   tile.best = 0;
 #pragma unroll
   for (int pair = 0; pair < 2; pair++) {
@@ -214,10 +350,11 @@ static __device__ __forceinline__ int2 tri_couple_run(const tri_letters_args &s,
         empty ? tri_paired_empty(s.p, c.pattern[pair].n, c.text[pair].n) : INT32_MIN;
   }
   for (int first = 0; first < longest && n > 0; first += wide) {
-    tri_couple_profile<K>(s, c, first + tri_couple_lane() * K, table);
-    tri_couple_tile<K, LOCAL>(s, c, first, first + wide < longest, n + TRI_COUPLE_LANES - 1, tile);
+    const bool more = first + wide < longest;
+    tri_couple_profile<LIST, SHAPE, K>(s, c, first + lane * K, table);
+    tri_couple_tile<SHAPE, K, LOCAL>(s, c, first, more, n + SHAPE::LANES - 1, tile);
   }
-  for (int d = TRI_COUPLE_LANES / 2; d > 0; d /= 2) {
+  for (int d = SHAPE::LANES / 2; d > 0; d /= 2) {
     tile.best = __vmaxs2(tile.best, __shfl_xor_sync(0xffffffffu, tile.best, d));
 #pragma unroll
     for (int pair = 0; pair < 2; pair++)
@@ -225,60 +362,123 @@ static __device__ __forceinline__ int2 tri_couple_run(const tri_letters_args &s,
           max(tile.result[pair], __shfl_xor_sync(0xffffffffu, tile.result[pair], d));
   }
   if (!LOCAL) return make_int2(tile.result[0], tile.result[1]);
-  return make_int2(tri_align_two::value(tile.best, 0), tri_align_two::value(tile.best, 1));
+  return make_int2(tri_two_value(tile.best, 0), tri_two_value(tile.best, 1));
 }
 
 /** Of a warp's couples. */
-static __device__ __forceinline__ int tri_couple_most(int x) {
-  for (int d = TRI_COUPLE_LANES; d < 32; d *= 2) x = max(x, __shfl_xor_sync(0xffffffffu, x, d));
+template <class SHAPE> static __device__ __forceinline__ int tri_couple_most(int x) {
+  for (int d = SHAPE::LANES; d < 32; d *= 2) x = max(x, __shfl_xor_sync(0xffffffffu, x, d));
   return x;
 }
 
-template <bool LOCAL>
-static __device__ __forceinline__ int2 tri_couple_scores_of(const tri_letters_args &s,
-                                                            const tri_couple &c,
-                                                            const uint32_t *table) {
-  const int longest = tri_couple_most(max(c.pattern[0].n, c.pattern[1].n));
-  const int n = tri_couple_most(c.n);
-  switch (tri_couple_each(longest)) {
-  case 4:
-    return tri_couple_run<4, LOCAL>(s, c, longest, n, table);
-  case 6:
-    return tri_couple_run<6, LOCAL>(s, c, longest, n, table);
-  case 8:
-    return tri_couple_run<8, LOCAL>(s, c, longest, n, table);
-  case 10:
-    return tri_couple_run<10, LOCAL>(s, c, longest, n, table);
-  case 12:
-    return tri_couple_run<12, LOCAL>(s, c, longest, n, table);
-  case 14:
-    return tri_couple_run<14, LOCAL>(s, c, longest, n, table);
-  default:
-    return tri_couple_run<TRI_COUPLE_MOST, LOCAL>(s, c, longest, n, table);
+/** By `each` letters of a lane, K or more. */
+template <bool LIST, class SHAPE, int K, bool LOCAL> struct tri_couple_pick {
+  static __device__ __forceinline__ int2 scores(const tri_letters_args &s, const tri_couple &c,
+                                                int longest, int n, const uint32_t *table) {
+    if (tri_couple_each<SHAPE>(longest) <= K)
+      return tri_couple_run<LIST, SHAPE, K, LOCAL>(s, c, longest, n, table);
+    return tri_couple_pick<LIST, SHAPE, K + SHAPE::STEP, LOCAL>::scores(s, c, longest, n, table);
+  }
+};
+template <class SHAPE, bool LOCAL> struct tri_couple_pick<true, SHAPE, 8, LOCAL> {
+  static __device__ __forceinline__ int2 scores(const tri_letters_args &s, const tri_couple &c,
+                                                int longest, int n, const uint32_t *table) {
+    return tri_couple_run<true, SHAPE, 8, LOCAL>(s, c, longest, n, table);
+  }
+};
+template <class SHAPE, bool LOCAL> struct tri_couple_pick<false, SHAPE, 16, LOCAL> {
+  static __device__ __forceinline__ int2 scores(const tri_letters_args &s, const tri_couple &c,
+                                                int longest, int n, const uint32_t *table) {
+    return tri_couple_run<false, SHAPE, 16, LOCAL>(s, c, longest, n, table);
+  }
+};
+
+/** The couples of an item; edges: the warp's. */
+template <bool LIST, bool WHOLE, bool LOCAL>
+static __device__ __forceinline__ void
+tri_couple_do(const tri_letters_args &s, const tri_pairs &pairs, const tri_couple_item &it,
+              char *profile, const uint32_t *table, uint2 *edges) {
+  typedef tri_couple_shape<LIST, WHOLE> shape;
+  const int lane = tri_couple_lane<shape>(), sign = s.p.similar ? -1 : 1;
+  tri_couple c;
+  c.group = (int)threadIdx.x / shape::LANES;
+  c.base = profile + (LIST ? (int)threadIdx.x : lane) * shape::MOST;
+  c.edges = edges + (int64_t)c.group * pairs.most;
+  tri_couple_find<LIST, LOCAL>(s, pairs, it, 2 * c.group, lane == 0, c);
+  const int longest = tri_couple_most<shape>(max(c.pattern[0].n, c.pattern[1].n));
+  const int n = tri_couple_most<shape>(c.n);
+  const int2 scores = tri_couple_pick<LIST, shape, shape::STEP, LOCAL>::scores(s, c, longest, n,
+                                                                                table);
+#pragma unroll
+  for (int pair = 0; pair < 2; pair++) {
+    const int value = pair == 0 ? scores.x : scores.y;
+    if (lane == 0 && c.row[pair] >= 0)
+      tri_pairs_put(pairs, c.row[pair], c.column[pair], sign * value,
+                    !LOCAL || value <= tri_couple_largest(&s.p));
   }
 }
 
-/** Blocks of a warp take eight pairs of the list at a time from a common counter. */
-template <bool LOCAL>
-static __global__ void __launch_bounds__(32)
-    tri_couples_kernel(tri_letters_args s, tri_paired_list list, unsigned *counter) {
-  extern __shared__ uint4 profile[];
-  uint32_t *const table = (uint32_t *)((char *)profile + (s.n_codes + 1) * TRI_COUPLE_ROW);
-  const int group = (int)threadIdx.x / TRI_COUPLE_LANES, sign = s.p.similar ? -1 : 1;
-  tri_couple c;
-  c.base = (const char *)(profile + threadIdx.x);
-  c.edges = (uint2 *)s.below + ((int64_t)blockIdx.x * TRI_COUPLE_GROUPS + group) * list.most;
+/** Letters of texts for which a warp has memory. */
+TSL_FN int64_t tri_couple_edges(const tri_pairs *pairs) {
+  const int64_t groups = (int64_t)tri_couple_shape<false, false>::GROUPS * pairs->most;
+  return groups > pairs->longest ? groups : pairs->longest;
+}
+
+/** Blocks of a warp take items from a common counter, those of long sequences first. */
+template <bool LIST, bool LOCAL>
+static __global__ void __launch_bounds__(32, TRI_COUPLE_WARPS)
+    tri_couples_kernel(tri_letters_args s, tri_pairs pairs, unsigned *counter) {
+  extern __shared__ uint4 memory[];
+  uint32_t *const table = (uint32_t *)memory;
+  char *const profile = (char *)(table + (s.n_codes + 4) / 4 * 4 * TRI_SCORES_WORDS);
+  uint2 *const edges = (uint2 *)s.below + blockIdx.x * tri_couple_edges(&pairs);
+  tri_couple_item it;
   tri_couple_table(s, table);
   __syncwarp();
   for (;;) {
     const unsigned item =
         __shfl_sync(0xffffffffu, threadIdx.x == 0 ? atomicAdd(counter, 1u) : 0u, 0);
-    const int64_t at = *list.n_large + (int64_t)item * TRI_COUPLE_ITEM;
-    if (at >= list.n) return;
-    tri_couple_find(s, list, at + 2 * group, c);
-    const int2 scores = tri_couple_scores_of<LOCAL>(s, c, table);
-    if (tri_couple_lane() != 0) continue;
-    if (c.row[0] >= 0) tri_paired_put(list, c.row[0], sign * scores.x);
-    if (c.row[1] >= 0) tri_paired_put(list, c.row[1], sign * scores.y);
+    const bool any =
+        LIST ? tri_couple_of_list(pairs, item, it) : tri_couple_of_rows(pairs, item, it);
+    if (!any) return;
+    if (it.whole)
+      tri_couple_do<LIST, true, LOCAL>(s, pairs, it, profile, table, edges);
+    else
+      tri_couple_do<LIST, false, LOCAL>(s, pairs, it, profile, table, edges);
+  }
+}
+
+/** Value number k is to be computed in 32 bits. */
+static __device__ __forceinline__ bool tri_pairs_unknown(const tri_pairs &pairs, int64_t k) {
+  return pairs.wide ? isnan(((const double *)pairs.out)[k]) : isnan(((const float *)pairs.out)[k]);
+}
+
+/** The n values that are no numbers: a warp has a pair, and looks for it among 32 values that it
+ *  takes from a common counter. */
+template <bool LOCAL>
+static __global__ void __launch_bounds__(TRI_LETTERS_THREADS)
+    tri_pairs_again(tri_letters_args s, tri_pairs pairs, int64_t n, unsigned *counter) {
+  __shared__ int scores[TRI_SCORES_LD * TRI_SCORES_LD];
+  const int lane = (int)threadIdx.x % 32, sign = s.p.similar ? -1 : 1;
+  const int64_t warp = ((int64_t)blockIdx.x * TRI_LETTERS_THREADS + threadIdx.x) / 32;
+  tri_warp_scores(s, scores);
+  __syncthreads();
+  for (;;) {
+    const unsigned taken = __shfl_sync(0xffffffffu, lane == 0 ? atomicAdd(counter, 1u) : 0u, 0);
+    const int64_t first = (int64_t)taken * 32, k = first + lane;
+    if (first >= n) return;
+    unsigned left = __ballot_sync(0xffffffffu, k < n && tri_pairs_unknown(pairs, k));
+    for (; left != 0; left &= left - 1) {
+      const int64_t at = first + __ffs((int)left) - 1;
+      const bool list = pairs.columns == NULL;
+      const int column = (int)(list ? pairs.lo + at : pairs.first + at % pairs.ld);
+      const int row = (int)(list ? s.p.first + column : pairs.lo + at / pairs.ld);
+      tri_warp_pair t = tri_warp_pair_of<true, LOCAL>(s, row, column);
+      tri_warp_best best;
+      t.scores = scores;
+      t.edges = (int2 *)s.below + warp * pairs.longest;
+      const int value = tri_warp_table_run<true, LOCAL, false>(t, lane, &best);
+      if (lane == 0) tri_pairs_put(pairs, row, column, sign * value, true);
+    }
   }
 }

@@ -12,8 +12,7 @@ tsl_err tri_extension_open(tri_gpu *w) {
   TSL_CUDA_TRY(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
       &blocks, tri_extension_kernel<tri_extension_of_list>, TRI_LETTERS_THREADS, 0));
   l->resident = tri_letters_at_once(w, bytes, blocks);
-  TSL_TRY(tsl_gpu_reserve(&w->memory, &l->below, l->resident * bytes, "wide antidiagonals"));
-  TSL_TRY(tsl_gpu_reserve(&w->memory, &l->counter, sizeof(unsigned), "counter of items"));
+  TSL_TRY(tri_letters_below(w, l->resident * bytes, "wide antidiagonals"));
 done:
   return err;
 }
@@ -39,9 +38,9 @@ template <class R>
 tsl_err tri_extension_rows_run(tri_gpu *w, const tri_letters_strip_of<R> *strip) {
   tsl_err err = TSL_OK;
   const tri_extension_of_strip<R> source = {*strip};
-  unsigned *const counter = (unsigned *)w->letters->counter.data;
+  unsigned *const counter = (unsigned *)w->letters->sets->counter.data;
   const int64_t n = (strip->b - strip->a) * (int64_t)(strip->c1 - strip->c0);
-  TSL_TRY(tri_letters_order_rows(w, strip->a, strip->b));
+  TSL_TRY(tri_letters_order(w, strip->a, strip->b, &w->letters->sets->rows, 0, NULL));
   TSL_CUDA_TRY(cudaMemsetAsync(counter, 0, sizeof *counter, w->stream));
   TSL_TRY(launch(w, source, n, counter));
 done:

@@ -9,6 +9,7 @@
 
 #include "tri_extension.h"
 #include "tri_paired.cuh"
+#include "tri_warp.cuh"
 #include "warp.cuh"
 
 enum { TRI_EXTENSION_SHARED = 256 /**< rows of antidiagonals in it; a power of two */ };

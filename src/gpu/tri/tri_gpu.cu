@@ -77,7 +77,7 @@ typedef struct tri_group {
 /* Rows [a, b) of a group. TSL_ERR_DEVICE_MEMORY: try fewer rows. */
 static tsl_err slab_batch(tri_gpu *w, const tri_group *group, int64_t a, int64_t b) {
   tsl_err err = TSL_OK;
-  const tsl_unit *unit = group->units; /* a group of one */
+  const tsl_unit *unit = group->units; /* SQUARE: a group of one */
   const int64_t columns = w->p.two ? w->p.columns : unit->hi[0];
   const tri_slab before = {unit->lo[0], a, columns, true}, slab = {a, b, columns, true};
   const int64_t value = tri_value_bytes(w), bytes = tri_slab_count(&w->p, &slab) * value;
@@ -270,7 +270,7 @@ done:
  * pairs are in it. */
 static int64_t group_size(const tri_gpu *w, const tsl_unit *units, int64_t n) {
   enum { FEW = 1 << 14 };
-  const bool together = w->p.output != TRI_CONDENSED && w->p.output != TRI_SQUARE;
+  const bool together = w->p.output != TRI_SQUARE; /* whose units have rows of their own widths */
   const int64_t m = together ? tsl_neighbours(units, n) : 1;
   double bytes = units->device_bytes;
   int64_t k = 1;
@@ -297,6 +297,7 @@ static tsl_err queue_records(tri_gpu *w, const tri_batch *batch, const tsl_gpu_t
                            [=](int64_t a, int64_t b) { return paired_batch(w, &group, 0, a, b); }));
     u += group.n;
   }
+  TSL_TRY(tri_letters_join(w));
   TSL_CUDA_TRY(cudaEventRecord(timer->end, w->stream));
 done:
   if (err != TSL_OK) (void)cudaStreamSynchronize(w->stream); /* the first error counts */
@@ -318,17 +319,17 @@ done:
   return err;
 }
 
+/* With alignments the way back needs a group's letters on the host. */
+static bool tri_overlaps(const tsl_worker *worker) {
+  const tri_params *p = &((const tri_gpu *)worker)->p;
+  return p->output == TRI_FORCES || (p->streamed && !p->aligned);
+}
+
 static int64_t tri_saturating_units(const tsl_worker *worker, int kind) {
   const tri_gpu *w = (const tri_gpu *)worker;
   (void)kind;
   if (tri_is_scored(&w->p)) return TRI_ALIGN_UNITS;
   return w->frames != NULL ? tri_frames_saturating_gpu(w->frames) : 1;
-}
-
-/* With alignments the way back needs a group's letters on the host. */
-static bool tri_overlaps(const tsl_worker *worker) {
-  const tri_params *p = &((const tri_gpu *)worker)->p;
-  return p->output == TRI_FORCES || (p->streamed && !p->aligned);
 }
 
 static tsl_err tri_run(tsl_worker *worker, const tsl_unit *units, int64_t n, tsl_part *parts) {

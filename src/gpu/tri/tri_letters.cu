@@ -4,6 +4,7 @@
 #include "tri_extension.h"
 
 #include <algorithm>
+#include <iterator>
 #include <vector>
 
 static int64_t length_of(const tri_sequences &s, int64_t place) {
@@ -59,12 +60,12 @@ tri_letters_args tri_letters_args_of(const tri_gpu *w) {
   args.order = (const int *)l->order.data;
   args.first = (const int64_t *)l->first.data;
   args.texts = (const uint32_t *)l->texts.data;
-  args.below = (uint32_t *)l->below.data;
+  args.below = (uint32_t *)l->sets[l->set].below.data;
   args.below_ld = w->p.function == TRI_EXTENSION ? tri_extension_cells(w->p.longest)
                                                  : (w->p.longest + 31) / 32 * 2;
   args.n_codes = w->p.codes;
   args.scores = (const int *)l->scores.data;
-  args.rows = (const int *)l->rows.data;
+  args.rows = (const int *)l->sets[l->set].rows.data;
   args.p = w->p;
   return args;
 }
@@ -76,15 +77,33 @@ int tri_letters_at_once(const tri_gpu *w, int64_t bytes, int blocks) {
   return (int)std::max<int64_t>(1, std::min(all, room / bytes));
 }
 
-tsl_err tri_letters_order_rows(tri_gpu *w, int a, int b) {
+/* All places by length, which strips take theirs from. */
+static tsl_err order_places(tri_gpu *w) {
   tsl_err err = TSL_OK;
   const tri_sequences s = tri_sequences_of(w->problem);
-  const int64_t bytes = (b - a) * (int64_t)sizeof(int);
-  std::vector<int> rows((size_t)(b - a));
-  for (int k = a; k < b; k++) rows[(size_t)(k - a)] = k;
-  std::stable_sort(rows.begin(), rows.end(),
+  const int64_t n = w->p.n_pad;
+  TSL_TRY(tsl_alloc(n, sizeof(int), "order of sequences", (void **)&w->letters->by_length));
+  for (int64_t k = 0; k < n; k++) w->letters->by_length[k] = (int)k;
+  std::stable_sort(w->letters->by_length, w->letters->by_length + n,
                    [&s](int x, int y) { return length_of(s, x) > length_of(s, y); });
-  TSL_TRY(tsl_gpu_upload(w, &w->letters->rows, rows.data(), bytes, "order of rows"));
+done:
+  return err;
+}
+
+tsl_err tri_letters_order(tri_gpu *w, int64_t a, int64_t b, tsl_gpu_buffer *to, int64_t length,
+                          int *n_long) {
+  tsl_err err = TSL_OK;
+  const tri_sequences s = tri_sequences_of(w->problem);
+  const int *const all = w->letters->by_length;
+  std::vector<int> places;
+  places.reserve((size_t)(b - a));
+  std::copy_if(all, all + w->p.n_pad, std::back_inserter(places),
+               [=](int place) { return place >= a && place < b; });
+  if (n_long != NULL)
+    *n_long = (int)(std::partition_point(places.begin(), places.end(),
+                                         [&](int x) { return length_of(s, x) > length; }) -
+                    places.begin());
+  TSL_TRY(tsl_gpu_upload(w, to, places.data(), (b - a) * (int64_t)sizeof(int), "order of rows"));
 done:
   return err;
 }
@@ -100,8 +119,8 @@ static tsl_err prepare_many(tri_gpu *w) {
   TSL_CUDA_TRY(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, tri_letters_many<float>,
                                                              TRI_LETTERS_THREADS, (size_t)shared));
   l->resident = w->processors * std::max(blocks, 1);
-  TSL_TRY(tsl_gpu_reserve(&w->memory, &l->below, l->resident * TRI_LETTERS_THREADS * each,
-                          "differences of long sequences"));
+  TSL_TRY(tri_letters_below(w, l->resident * TRI_LETTERS_THREADS * each,
+                            "differences of long sequences"));
 done:
   return err;
 }
@@ -128,11 +147,17 @@ done:
   return err;
 }
 
-/* Groups of units are of about one size: with an eighth more they rarely need another buffer, for
- * which the card would wait. */
-static tsl_err reserve(tri_gpu *w, int64_t bytes, const char *what, tsl_gpu_buffer *buffer) {
+tsl_err tri_letters_reserve(tri_gpu *w, int64_t bytes, const char *what, tsl_gpu_buffer *buffer) {
   if (bytes <= buffer->bytes) return TSL_OK;
   return tsl_gpu_reserve(&w->memory, buffer, w->p.streamed ? bytes + bytes / 8 : bytes, what);
+}
+
+tsl_err tri_letters_below(tri_gpu *w, int64_t bytes, const char *what) {
+  tsl_err err = TSL_OK;
+  for (int k = 0; k < (w->p.streamed ? 2 : 1); k++)
+    TSL_TRY(tsl_gpu_reserve(&w->memory, &w->letters->sets[k].below, bytes, what));
+done:
+  return err;
 }
 
 /* By pinned memory, where those that are read have come to: of a million pairs letters are most of
@@ -151,10 +176,21 @@ tsl_err tri_letters_upload(tri_gpu *w, const tri_sequences *s, int64_t n_places,
   tri_letters_state *const l = w->letters;
   const int64_t letters = s->starts[n_places], word = sizeof(uint32_t);
   const int64_t starts = (n_places + 1) * (int64_t)sizeof *s->starts;
-  TSL_TRY(reserve(w, letters + word, "letters", &to->codes)); /* read by words */
+  TSL_TRY(tri_letters_reserve(w, letters + word, "letters", &to->codes)); /* read by words */
   TSL_TRY(send(l, s->codes, letters, to->codes.data));
-  TSL_TRY(reserve(w, starts, "starts of sequences", &to->starts));
+  TSL_TRY(tri_letters_reserve(w, starts, "starts of sequences", &to->starts));
   TSL_TRY(send(l, s->starts, starts, to->starts.data));
+done:
+  return err;
+}
+
+/* Alignments of all pairs. */
+static tsl_err open_scores(tri_gpu *w) {
+  tsl_err err = TSL_OK;
+  TSL_TRY(order_places(w));
+  TSL_TRY(tsl_gpu_reserve(&w->memory, &w->letters->sets->counter, 2 * sizeof(unsigned),
+                          "counters of items"));
+  TSL_TRY(w->p.function == TRI_EXTENSION ? tri_extension_open(w) : tri_align_open(w));
 done:
   return err;
 }
@@ -175,9 +211,9 @@ tsl_err tri_letters_open(tri_gpu *w) {
     TSL_TRY(tri_letters_upload(w, &s, w->p.n_pad, w->letters->sets));
   }
   if (w->p.output == TRI_PAIRED) return tri_paired_open(w);
-  if (w->p.function == TRI_EXTENSION) return tri_extension_open(w);
+  if (tri_is_scored(&w->p)) return open_scores(w);
   TSL_TRY(upload_columns(w));
-  TSL_TRY(tri_is_scored(&w->p) ? tri_align_open(w) : prepare_many(w));
+  TSL_TRY(prepare_many(w));
 done:
   return err;
 }
@@ -190,19 +226,23 @@ void tri_letters_close(tri_gpu *w) {
   tri_letters_state *const l = w->letters;
   if (l == NULL) return;
   if (l->moves != NULL) (void)cudaStreamSynchronize(l->moves);
-  tsl_gpu_buffer *const buffers[] = {&l->order,  &l->first, &l->texts,  &l->below,
-                                     &l->scores, &l->rows,  &l->counter};
+  tsl_gpu_buffer *const buffers[] = {&l->order, &l->first, &l->texts, &l->scores, &l->columns};
   for (tsl_gpu_buffer *buffer : buffers) tsl_gpu_release(&w->memory, buffer);
+  if (l->own != NULL) w->stream = l->own;
   for (tri_letters_set &set : l->sets) {
-    tsl_gpu_release(&w->memory, &set.codes);
-    tsl_gpu_release(&w->memory, &set.starts);
+    tsl_gpu_buffer *const its[] = {&set.codes,   &set.starts, &set.rows,
+                                   &set.counter, &set.below,  &set.out};
+    if (set.stream != NULL) (void)cudaStreamSynchronize(set.stream);
+    for (tsl_gpu_buffer *buffer : its) tsl_gpu_release(&w->memory, buffer);
     letters_reader_close(&set.records);
+    if (set.stream != NULL) (void)cudaStreamDestroy(set.stream);
     for (cudaEvent_t event : {set.sent, set.seen})
       if (event != NULL) (void)cudaEventDestroy(event);
   }
   tsl_gpu_stage_destroy(&l->stage);
   if (l->moves != NULL) (void)cudaStreamDestroy(l->moves);
   tsl_team_close(&l->team);
+  tsl_free(l->by_length);
   tsl_free(l);
   w->letters = NULL;
 }
@@ -213,12 +253,13 @@ tsl_err tri_letters_rows(tri_gpu *w, int64_t a, int64_t b, int64_t c0, int64_t c
   const tri_letters_state *l = w->letters;
   const int warps = TRI_LETTERS_THREADS / 32, window = TRI_LETTERS_WINDOW;
   tri_letters_strip_of<R> strip = {};
+  if (tri_is_scored(&w->p) && w->p.function != TRI_EXTENSION)
+    return tri_align_rows<R>(w, a, b, c0, c1, out);
   strip.a = (int)a, strip.b = (int)b, strip.c0 = (int)c0, strip.c1 = (int)c1;
   strip.g0 = (int)(c0 / window * (window / TRI_LETTERS_GROUP));
   strip.g1 = (int)std::min(l->groups, tsl_ceil_div(c1, window) * (window / TRI_LETTERS_GROUP));
   strip.out = out;
   if (w->p.function == TRI_EXTENSION) return tri_extension_rows_run(w, &strip);
-  if (tri_is_scored(&w->p)) return tri_align_rows(w, &strip);
   const size_t word = sizeof(uint32_t) * (size_t)w->p.codes;
   const dim3 grid((unsigned)tsl_ceil_div(strip.g1 - strip.g0, warps), (unsigned)(b - a));
   TSL_LAUNCH(tri_letters_few<R>, grid, TRI_LETTERS_THREADS, TRI_LETTERS_FEW * word, w->stream,

@@ -20,18 +20,24 @@ enum {
   TRI_LETTERS_THREADS = 128, /**< of a block */
   TRI_LETTERS_FEW = 8,       /**< words of 32 letters of the kernel for short patterns */
   TRI_LETTERS_MANY = 32,     /**< and of the other one at a time */
-  TRI_ALIGN_UNITS = 32,      /**< units of alignments that run as one: a long pair is a thread's */
+  TRI_ALIGN_UNITS = 32,      /**< units of alignments that run as one: long pairs begin first */
   TRI_LETTERS_PACKED = 4,    /**< letters of a word */
   TRI_SCORES_LD = TRI_LETTERS_SCORED + 1 /**< of a table of scores in shared memory: odd */
 };
 
-/** Letters on the card: fields TRI_LETTERS and TRI_STARTS, or those of a group of units. */
+/** Letters on the card: fields TRI_LETTERS and TRI_STARTS, or those of a group of units; and what
+ *  kernels that see them need beside. */
 typedef struct tri_letters_set {
   tsl_gpu_buffer codes, starts;
+  tsl_gpu_buffer rows;    /**< alignments and lists: int [rows] */
+  tsl_gpu_buffer counter; /**< of the items that blocks have taken */
+  tsl_gpu_buffer below;   /**< uint32 [..]: what waits between tiles or words of patterns */
+  tsl_gpu_buffer out;     /**< PAIRED: values */
   letters_reader
-      *records;     /**< with params.streamed: what reads it, into pinned memory; else NULL */
-  cudaEvent_t sent; /**< likewise: it is on the card, the host's memory free */
-  cudaEvent_t seen; /**< likewise: kernels that were queued with it have ended */
+      *records;        /**< with params.streamed: what reads it, into pinned memory; else NULL */
+  cudaEvent_t sent;    /**< likewise: it is on the card, the host's memory free */
+  cudaEvent_t seen;    /**< likewise: kernels that were queued with it have ended */
+  cudaStream_t stream; /**< likewise: of its kernels, which begin where others leave room */
 } tri_letters_set;
 
 /** Sequences on the card. */
@@ -41,16 +47,16 @@ typedef struct tri_letters_state {
   tsl_gpu_buffer order;    /**< int [groups][32] column of each lane, -1: none */
   tsl_gpu_buffer first;    /**< int64 [groups] where a group's texts begin, in words x 32 lanes */
   tsl_gpu_buffer texts;    /**< uint32 [..][32] */
-  tsl_gpu_buffer below; /**< uint32 [..]: differences below MANY words, of each resident thread */
   int64_t groups;
   tsl_gpu_buffer scores;   /**< field TRI_SCORES */
-  tsl_gpu_buffer rows;     /**< alignments: int [rows of a strip] */
-  tsl_gpu_buffer counter;  /**< of the items that blocks have taken */
+  tsl_gpu_buffer columns;  /**< alignments of all pairs: int [columns of a strip] */
+  int *by_length;          /**< likewise: [n_pad] places, the longest first, on the host */
   int resident;            /**< blocks of the kernel for long patterns; of alignments' kernels */
-  int resident_long;       /**< of those for long texts */
+  int resident_again;      /**< of that for tables that 16 bits do not hold; 0: there are none */
   tsl_gpu_stage stage;     /**< letters of fields on their way to the card */
   cudaStream_t moves;      /**< where all letters go */
   tri_sequences sequences; /**< with params.streamed: of kernels' set, on the host */
+  cudaStream_t own;        /**< likewise: the worker's stream where nothing was read yet */
   tsl_team *team;          /**< likewise, that reads */
 } tri_letters_state;
 
@@ -65,7 +71,7 @@ typedef struct tri_letters_args {
   int64_t below_ld; /**< EDIT: words of a thread's; EXTENSION: of a warp's */
   int n_codes;
   const int *scores; /**< TRI_SCORES */
-  const int *rows;   /**< alignments: places of the strip's rows, the longest first */
+  const int *rows;   /**< EXTENSION: places of the strip's rows, the longest first */
   tri_params p;
 } tri_letters_args;
 
@@ -263,13 +269,26 @@ tri_letters_args tri_letters_args_of(const tri_gpu *w);
  *  bytes for what waits: a sixteenth of the worker's memory at most. */
 int tri_letters_at_once(const tri_gpu *w, int64_t bytes, int blocks);
 
-/** Rows [a, b), places, into l->rows by their lengths, the longest first, so that none is begun
- *  late. */
-tsl_err tri_letters_order_rows(tri_gpu *w, int a, int b);
+/** Room for what kernels need beside letters, of all sets. */
+tsl_err tri_letters_below(tri_gpu *w, int64_t bytes, const char *what);
+/** Groups of units are of about one size: with an eighth more they rarely need another buffer, for
+ *  which the card would wait. */
+tsl_err tri_letters_reserve(tri_gpu *w, int64_t bytes, const char *what, tsl_gpu_buffer *buffer);
 
-/** Alignments, tri_align.cu: memory for what waits between tiles; values of a strip. */
+/** Places [a, b) into a buffer by their lengths, the longest first, so that none is begun late.
+ *  @param[out] n_long  how many have more than `length` letters; or NULL */
+tsl_err tri_letters_order(tri_gpu *w, int64_t a, int64_t b, tsl_gpu_buffer *to, int64_t length,
+                          int *n_long);
+
+/** Alignments, tri_align.cu: memory for what waits between tiles; the n values of pairs, of which
+ *  out, rows and columns are set; values of rows [a, b) with columns [c0, c1).
+ *  @param[in] counters  [2] on the card, set to 0 here */
+struct tri_pairs;
+struct tri_pairs tri_pairs_of(const tri_gpu *w);
 tsl_err tri_align_open(tri_gpu *w);
-template <class R> tsl_err tri_align_rows(tri_gpu *w, const tri_letters_strip_of<R> *strip);
+tsl_err tri_align_run(tri_gpu *w, const struct tri_pairs *pairs, int64_t n, unsigned *counters);
+template <class R>
+tsl_err tri_align_rows(tri_gpu *w, int64_t a, int64_t b, int64_t c0, int64_t c1, R *out);
 
 /** EXTENSION, tri_extension.cu: memory for antidiagonals; values of a strip; of a list's pairs. */
 struct tri_paired_list;
@@ -295,9 +314,12 @@ tsl_err tri_letters_upload(tri_gpu *w, const tri_sequences *s, int64_t n_places,
 tsl_err tri_letters_readers(tri_gpu *w);
 /** With params.streamed: read the records of rows [lo, hi), by all threads of the host, for kernels
  *  that are queued from now on, which wait for them. They are a problem of their own, rows and
- *  columns from 0 on, with params of the worker. Those read before stay on the card for kernels
- *  that were queued, on the host until the next ones are read. */
+ *  columns from 0 on, with params of the worker, whose stream is that of their kernels. Those read
+ *  before stay on the card for kernels that were queued, on the host until the next ones are
+ *  read. */
 tsl_err tri_letters_read(tri_gpu *w, int64_t lo, int64_t hi);
+/** The worker's stream waits for kernels of all that was read. */
+tsl_err tri_letters_join(tri_gpu *w);
 /** Those that kernels see, on the host, until others are read. */
 tri_sequences tri_letters_sequences(const tri_gpu *w);
 

@@ -2,15 +2,13 @@
  * @file tri_paired.cuh
  * Row k with column k of two sets of sequences on a card: output PAIRED. A warp's pairs come from a
  * list in which those of like lengths are neighbours (tri_paired_order.cuh). Scores of alignments:
- * eight lanes have two pairs (tri_couples.cuh); of tables that are large, or do not fit 16 bits, a
- * warp has one (tri_warp.cuh). EDIT: a thread has a pair, by the tables of all pairs
- * (tri_letters.cuh); what differs is where the letters come from: each thread reads its own
- * sequences, and a pattern lies in shared memory as planes, bit b of each letter's code in plane b.
+ * tri_couples.cuh. EDIT: a thread has a pair, by the tables of all pairs (tri_letters.cuh); what
+ * differs is where the letters come from: each thread reads its own sequences, and a pattern lies in
+ * shared memory as planes, bit b of each letter's code in plane b.
  */
 #pragma once
 
-#include "tri_align.cuh"
-#include "tri_warp.cuh"
+#include "tri_letters.cuh"
 
 enum {
   TRI_PAIRED_WORDS = 8, /**< EDIT: words of 32 letters at a time */
@@ -19,11 +17,9 @@ enum {
 
 /** Pairs of a launch. */
 typedef struct tri_paired_list {
-  const int *rows;    /**< [n] */
-  const int *n_large; /**< on the card: of them, the first so many go by warps */
-  int n, lo;          /**< lo: row of out[0] */
-  int most;           /**< letters of the longest text of others: what waits has room for them */
-  int wide;           /**< out is double, else float */
+  const int *rows; /**< [n] */
+  int n, lo;       /**< lo: row of out[0] */
+  int wide;        /**< out is double, else float */
   void *out;
 } tri_paired_list;
 
@@ -63,33 +59,9 @@ static __device__ __forceinline__ void tri_paired_put(const tri_paired_list &lis
     ((float *)list.out)[row - list.lo] = (float)value;
 }
 
-/* ---- scores of alignments; those of small tables: tri_couples.cuh */
-
 /** One of a sequence with an empty one; what the tables of others are begun with. */
 static __device__ __forceinline__ int tri_paired_empty(const tri_params &p, int m, int n) {
   return p.function == TRI_LOCAL || m + n == 0 ? 0 : -(p.open + (m + n) * p.extend);
-}
-
-/** Large tables: a warp has a pair. */
-template <bool LOCAL>
-static __global__ void __launch_bounds__(TRI_LETTERS_THREADS)
-    tri_paired_warps(tri_letters_args s, tri_paired_list list, unsigned *counter) {
-  __shared__ int scores[TRI_SCORES_LD * TRI_SCORES_LD];
-  const int lane = (int)threadIdx.x % 32, sign = s.p.similar ? -1 : 1;
-  const int64_t warp = ((int64_t)blockIdx.x * TRI_LETTERS_THREADS + threadIdx.x) / 32;
-  tri_warp_scores(s, scores);
-  __syncthreads();
-  for (;;) {
-    const unsigned k = __shfl_sync(0xffffffffu, lane == 0 ? atomicAdd(counter, 1u) : 0u, 0);
-    if (k >= (unsigned)*list.n_large) return;
-    const int row = list.rows[k];
-    tri_warp_pair t = tri_warp_pair_of<true, LOCAL>(s, s.p.first + row, row);
-    tri_warp_best best;
-    t.scores = scores;
-    t.edges = (int2 *)s.below + warp * s.p.longest;
-    const int value = tri_warp_table_run<true, LOCAL, false>(t, lane, &best);
-    if (lane == 0) tri_paired_put(list, row, sign * value);
-  }
 }
 
 /* ---- edit distances */

@@ -1,55 +1,62 @@
 /**
  * @file tri_paired_order.cuh
  * The order of pairs of sequences in a list, made on the card: pairs are counted by bins of like
- * lengths, bins with long ones first, and put behind each other bin by bin. Pairs that go by warps
- * (tri_warp.cuh) have the first bins, by the sizes of their tables. Which pair of a bin comes first
- * is not determined, and no value depends on it.
+ * lengths, bins with long ones first, and put behind each other bin by bin. Pairs with a sequence of
+ * more than TRI_COUPLE_SHORT letters come first, in bins whose width grows with the lengths. Which
+ * pair of a bin comes first is not determined, and no value depends on it.
  */
 #pragma once
 
 #include "tri_couples.cuh"
+#include "warp.cuh"
 
 enum {
-  TRI_ORDER_LARGE = 64, /**< bins of large tables, by powers of two of their cells */
-  TRI_ORDER_EVEN = 128, /**< classes of lengths of the same width; behind them */
-  TRI_ORDER_PARTS = 16, /**< classes of each power of two, */
-  TRI_ORDER_POWERS = 14,
-  TRI_ORDER_CLASSES = TRI_ORDER_EVEN + TRI_ORDER_POWERS * TRI_ORDER_PARTS,
-  TRI_ORDER_BINS = TRI_ORDER_LARGE + TRI_ORDER_CLASSES * TRI_ORDER_CLASSES,
-  TRI_ORDER_THREADS = 1024
+  TRI_ORDER_UNIT = 16,  /**< letters of the least difference */
+  TRI_ORDER_EVEN = TRI_COUPLE_SHORT / TRI_ORDER_UNIT + 1, /**< classes of lengths of short pairs */
+  TRI_ORDER_PARTS = 16, /**< of long ones: classes of each power of two, */
+  TRI_ORDER_POWERS = 12,
+  TRI_ORDER_LONG = TRI_ORDER_POWERS * TRI_ORDER_PARTS,
+  TRI_ORDER_FIRST = TRI_ORDER_LONG * TRI_ORDER_LONG, /**< bin of short pairs */
+  TRI_ORDER_BINS = TRI_ORDER_FIRST + TRI_ORDER_EVEN * TRI_ORDER_EVEN,
+  TRI_ORDER_THREADS = 512
 };
 
 /** What is kept of a list beside its rows; begun with zeros. */
 typedef struct tri_order {
   int bins[TRI_ORDER_BINS]; /**< pairs; then where those of a bin are put */
-  int n_large;
-  unsigned counters[2]; /**< of items that warps have taken: large, others */
+  int n_long;
+  unsigned counters[2]; /**< of items that warps have taken */
 } tri_order;
 
-/** Does a pair of m x n letters go by a warp, with 32 bits? */
-static __device__ __forceinline__ bool tri_order_large(const tri_params &p, int m, int n) {
-  return p.function == TRI_EXTENSION || m > TRI_ALIGN_SHORT || n > TRI_ALIGN_SHORT ||
-         !tri_couple_fits(&p) || !tri_is_narrow(m, n, &p);
+/** The class of a length in units of 16 letters; long ones first. */
+static __device__ __forceinline__ int tri_order_even(int units) {
+  return TRI_ORDER_EVEN - 1 - units;
+}
+static __device__ __forceinline__ int tri_order_long(int units) {
+  const int power = 31 - __clz(max(units, 1)), of = 4; /* 2^4: PARTS */
+  const int number = power < of ? units
+                                : TRI_ORDER_PARTS * (power - of + 1) +
+                                      (units >> (power - of) & (TRI_ORDER_PARTS - 1));
+  return TRI_ORDER_LONG - 1 - min(number, TRI_ORDER_LONG - 1);
 }
 
-/** The class of a length in units of 16 letters, or more; long ones first. */
-static __device__ __forceinline__ int tri_order_class(int units) {
-  const int power = 31 - __clz(max(units, 1)), at = power - 7;                /* 2^7: EVEN */
-  const int part = at < 0 ? 0 : units >> (power - 4) & (TRI_ORDER_PARTS - 1); /* 2^4: PARTS */
-  const int number = at < 0 ? units : TRI_ORDER_EVEN + at * TRI_ORDER_PARTS + part;
-  return TRI_ORDER_CLASSES - 1 - min(number, TRI_ORDER_CLASSES - 1);
+/** Letters that lanes take for a pattern of m: what is alike for them. */
+static __device__ __forceinline__ int tri_order_pattern(const tri_params &p, int m, bool whole) {
+  if (p.function == TRI_EDIT) return (m + 31) / 32 * 32;
+  typedef tri_couple_shape<true, true> all;
+  typedef tri_couple_shape<true, false> part;
+  const int tile = whole ? all::LANES * tri_couple_each<all>(m)
+                         : part::LANES * tri_couple_each<part>(m);
+  return (m + tile - 1) / tile * tile;
 }
 
-/** Patterns of scores that take as many letters of lanes, of EDIT as many words, are alike. */
 static __device__ __forceinline__ int tri_order_bin(const tri_letters_args &s, int row) {
   const int m = tri_paired_find(s, s.p.first + row).n, n = tri_paired_find(s, row).n;
-  const bool scored = s.p.function != TRI_EDIT;
-  const int tile = TRI_COUPLE_LANES * tri_couple_each(m);
-  const int pattern = scored ? (m + tile - 1) / tile * tile / 16 : (m + 31) / 32;
-  if (scored && tri_order_large(s.p, m, n))
-    return min(__clzll((long long)m * n), TRI_ORDER_LARGE - 1);
-  return TRI_ORDER_LARGE + tri_order_class(pattern) * TRI_ORDER_CLASSES +
-         tri_order_class((n + 15) / 16);
+  const bool whole = tri_couple_long(m, n);
+  const int pattern = tri_order_pattern(s.p, m, whole) / TRI_ORDER_UNIT;
+  const int text = (n + TRI_ORDER_UNIT - 1) / TRI_ORDER_UNIT;
+  if (whole) return tri_order_long(pattern) * TRI_ORDER_LONG + tri_order_long(text);
+  return TRI_ORDER_FIRST + tri_order_even(pattern) * TRI_ORDER_EVEN + tri_order_even(text);
 }
 
 /** Rows [a, b): of each bin, how many. */
@@ -58,27 +65,34 @@ static __global__ void tri_order_count(tri_letters_args s, int a, int b, tri_ord
   if (row < b) atomicAdd(&order->bins[tri_order_bin(s, row)], 1);
 }
 
-/** Where each bin begins; a block. */
-static __global__ void __launch_bounds__(TRI_ORDER_THREADS) tri_order_sum(tri_order *order) {
-  enum { EACH = (TRI_ORDER_BINS + TRI_ORDER_THREADS - 1) / TRI_ORDER_THREADS };
-  __shared__ int sums[TRI_ORDER_THREADS];
-  const int me = (int)threadIdx.x, first = me * EACH, end = min(first + EACH, (int)TRI_ORDER_BINS);
-  int sum = 0;
-  for (int k = first; k < end; k++) sum += order->bins[k];
-  sums[me] = sum;
-  __syncthreads();
-  for (int d = 1; d < TRI_ORDER_THREADS; d *= 2) {
-    const int more = me >= d ? sums[me - d] : 0;
-    __syncthreads();
-    sums[me] += more;
-    __syncthreads();
+/** Sum of the lanes up to the own one. */
+static __device__ __forceinline__ int tri_order_up_to(int n, int lane) {
+  for (int d = 1; d < 32; d *= 2) {
+    const int more = __shfl_up_sync(0xffffffffu, n, d);
+    if (lane >= d) n += more;
   }
-  sum = sums[me] - sum;
-  for (int k = first; k < end; k++) {
-    const int n = order->bins[k];
-    if (k == TRI_ORDER_LARGE) order->n_large = sum;
-    order->bins[k] = sum;
-    sum += n;
+  return n;
+}
+
+/** Where each bin begins; a block, whose warps have neighbouring bins each. */
+static __global__ void __launch_bounds__(TRI_ORDER_THREADS) tri_order_sum(tri_order *order) {
+  enum { WARPS = TRI_ORDER_THREADS / 32, EACH = (TRI_ORDER_BINS / 32 / WARPS + 1) * 32 };
+  __shared__ int sums[WARPS];
+  const int lane = (int)threadIdx.x % 32, warp = (int)threadIdx.x / 32;
+  const int first = min(warp * EACH, (int)TRI_ORDER_BINS);
+  const int end = min(first + EACH, (int)TRI_ORDER_BINS);
+  int before = 0, sum = 0;
+  for (int k = first + lane; k < end; k += 32) sum += order->bins[k];
+  sum = tsl_warp_sum(sum);
+  if (lane == 0) sums[warp] = sum;
+  __syncthreads();
+  before = tsl_warp_sum(lane < warp ? sums[lane] : 0);
+  for (int k = first; k < end; k += 32) {
+    const int at = k + lane, n = at < end ? order->bins[at] : 0;
+    const int up_to = before + tri_order_up_to(n, lane);
+    if (at == TRI_ORDER_FIRST) order->n_long = up_to - n;
+    if (at < end) order->bins[at] = up_to - n;
+    before = __shfl_sync(0xffffffffu, up_to, 31);
   }
 }
 

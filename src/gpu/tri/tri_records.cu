@@ -1,5 +1,6 @@
 /* Records that a card's rank reads itself (params.streamed): by as many threads as it has cores,
- * into one set while kernels see the other. */
+ * into one set while kernels see the other. Kernels of a group begin while the last pairs of the one
+ * before are at work. */
 #include "tri_letters.cuh"
 
 #include <algorithm>
@@ -10,6 +11,7 @@ static tsl_err open_set(tri_gpu *w, tri_letters_set *set) {
   const letters_memory pinned = {tsl_gpu_host_alloc, tsl_gpu_host_free};
   const int64_t all = tri_records_bytes(w->problem, 0, w->p.columns);
   const int64_t bytes = std::min<int64_t>(all, TRI_WINDOW_BYTES / 2);
+  TSL_CUDA_TRY(cudaStreamCreateWithFlags(&set->stream, cudaStreamNonBlocking));
   TSL_CUDA_TRY(cudaEventCreateWithFlags(&set->sent, cudaEventDisableTiming));
   TSL_CUDA_TRY(cudaEventCreateWithFlags(&set->seen, cudaEventDisableTiming));
   TSL_TRY(tri_records_open(w->problem, tsl_team_slots(w->letters->team), &set->records));
@@ -22,6 +24,16 @@ tsl_err tri_letters_readers(tri_gpu *w) {
   tsl_err err = TSL_OK;
   TSL_TRY(tsl_team_open(std::min<int>(tsl_usable_cores(), TRI_READERS), &w->letters->team));
   for (tri_letters_set &set : w->letters->sets) TSL_TRY(open_set(w, &set));
+  w->letters->own = w->stream;
+done:
+  return err;
+}
+
+tsl_err tri_letters_join(tri_gpu *w) {
+  tsl_err err = TSL_OK;
+  tri_letters_state *const l = w->letters;
+  TSL_CUDA_TRY(cudaEventRecord(l->sets[l->set].seen, w->stream));
+  TSL_CUDA_TRY(cudaStreamWaitEvent(w->stream, l->sets[1 - l->set].seen, 0));
 done:
   return err;
 }
@@ -46,8 +58,8 @@ tsl_err tri_letters_read(tri_gpu *w, int64_t lo, int64_t hi) {
   TSL_CUDA_TRY(cudaStreamWaitEvent(l->moves, next->seen, 0));
   TSL_TRY(tri_letters_upload(w, &l->sequences, first + hi - lo, next));
   TSL_CUDA_TRY(cudaEventRecord(next->sent, l->moves));
-  TSL_CUDA_TRY(cudaStreamWaitEvent(w->stream, next->sent, 0));
-  l->set = 1 - l->set;
+  TSL_CUDA_TRY(cudaStreamWaitEvent(next->stream, next->sent, 0));
+  l->set = 1 - l->set, w->stream = next->stream;
   w->p.first = first;
 done:
   return err;

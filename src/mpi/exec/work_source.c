@@ -26,6 +26,15 @@ struct tsl_work_source {
 
 /* ---- opening */
 
+/* What the rank's least batch takes: one that is queued keeps the device at work meanwhile. */
+static double batch_seconds(const tsl_work_source *s) {
+  const tsl_parts *p = &s->parts;
+  const int64_t first = p->start[s->rank];
+  if (first == p->start[s->rank + 1]) return 0;
+  const tsl_unit *unit = &p->units[p->order[first]];
+  return (double)s->least[unit->kind] * tsl_cost_seconds(p->cost, s->rank, unit);
+}
+
 tsl_err tsl_work_source_open(MPI_Comm comm, tsl_shared_counter *counter, const tsl_plan *plan,
                              const tsl_unit *units, const tsl_cost *cost, const int64_t *least,
                              bool overlaps, tsl_work_source **out) {
@@ -39,7 +48,7 @@ tsl_err tsl_work_source_open(MPI_Comm comm, tsl_shared_counter *counter, const t
   TSL_MPI(MPI_Comm_rank(comm, &s->rank));
   TSL_TRY(tsl_parts_make(plan, units, cost, &s->parts));
   s->longest = fmax(TSL_BATCH_SHORT, s->parts.ideal / TSL_BATCHES);
-  s->enough = overlaps ? s->longest : TSL_BATCH_SHORT;
+  s->enough = overlaps ? fmax(s->longest, batch_seconds(s)) : TSL_BATCH_SHORT;
   const tsl_range mine = s->parts.left[s->rank];
   s->at = s->parts.start[s->rank], s->end = s->at + mine.front;
   s->own_over = mine.front == mine.back;
