@@ -28,8 +28,7 @@ static tsl_err sort_places(tri_cpu_letters *l) {
   tsl_err err = TSL_OK;
   const int64_t n = l->p->n_pad;
   TSL_TRY(tsl_alloc(n, sizeof *l->by_length, "order of sequences", (void **)&l->by_length));
-  for (int64_t k = 0; k < n; k++)
-    l->by_length[k] = tri_sequence_length(&l->sequences, k) << 32 | k;
+  for (int64_t k = 0; k < n; k++) l->by_length[k] = tri_sequence_length(&l->sequences, k) << 32 | k;
   if (n > 0) qsort(l->by_length, (size_t)n, sizeof *l->by_length, tsl_ascending);
 done:
   return err;
@@ -113,8 +112,8 @@ void tri_letters_thread_clear(tri_letters_thread **thread) {
   if (t == NULL) return;
   tri_edit_clear(&t->edit);
   tri_extender_clear(&t->extender);
-  TSL_FREE_ALL(t->align.profile, t->align.letters, t->align.table, t->align.g, t->align.e,
-               t->again, t);
+  TSL_FREE_ALL(t->align.profile, t->align.letters, t->align.table, t->align.g, t->align.e, t->again,
+               t);
   *thread = NULL;
 }
 

@@ -1,14 +1,15 @@
-/** @file tri_cpu_matrix.c  Values of sequences, some rows with all their columns at once: columns of
- *  like lengths go together wherever they stand, and the longest first, so that no thread is at work
- *  when all others have ended. */
+/** @file tri_cpu_matrix.c  Values of sequences, some rows with all their columns at once. Columns of
+ *  like lengths go together wherever they stand, and the longest first, so that no thread is at
+ *  work when all others have ended. */
 #include "integers.h"
 #include "tri_cpu.h"
 
 #include <omp.h>
 
 enum {
-  ROOM = 1 << 24,      /* bytes of values */
-  BLOCK_LETTERS = 2048 /* of rows of a block: longer ones pay for their columns' preparation alone */
+  ROOM = 1 << 24, /* bytes of values */
+  BLOCK_LETTERS =
+      2048 /* of rows of a block: longer ones pay for their columns' preparation alone */
 };
 
 /** Some rows, and columns that any of them has, in the order of their lengths. */

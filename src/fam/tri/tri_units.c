@@ -214,8 +214,8 @@ done:
   return err;
 }
 
-/** Rows of a unit up to a part of its work, by the lengths of its sequences; 1 at least. @param[out]
- *  share  of the work that they have */
+/** Rows of a unit up to a part of its work, by the lengths of its sequences; 1 at least.
+ *  @param[out]  share  of the work that they have */
 static int64_t sample_letters(const tsl_problem *problem, int64_t a, int64_t b, double fraction,
                               double *share) {
   double all = 0, done = 0;
@@ -242,7 +242,8 @@ void tri_sample(const tsl_problem *problem, const tsl_unit *whole, double fracti
   if (fraction < 1 && tri_of_letters(p) && !p->streamed) {
     out->hi[0] = sample_letters(problem, a, b, fraction, &share);
     items *= share;
-  } else if (fraction < 1 && uneven) { /* the root alone knows what rows take: as if all took the same */
+  } else if (fraction < 1 &&
+             uneven) { /* the root alone knows what rows take: as if all took the same */
     out->hi[0] = tsl_max(a + 1, a + (int64_t)(fraction * (double)(b - a)));
     items *= (double)(out->hi[0] - a) / (double)(b - a);
   } else if (!uneven) {

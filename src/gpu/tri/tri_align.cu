@@ -70,14 +70,12 @@ tsl_err tri_align_run(tri_gpu *w, const tri_pairs *pairs, int64_t n, unsigned *c
   TSL_CUDA_TRY(cudaMemsetAsync(counters, 0, 2 * sizeof *counters, w->stream));
   if (tri_couple_fits(&w->p))
     TSL_LAUNCH(couples_kernel_of(&w->p), dim3((unsigned)std::min<int64_t>(wanted, l->resident)), 32,
-               shared_of(&w->p), w->stream, tri_letters_args_of(w), *pairs,
-               &counters[0]);
+               shared_of(&w->p), w->stream, tri_letters_args_of(w), *pairs, &counters[0]);
   else /* no value is a number */
     TSL_CUDA_TRY(cudaMemsetAsync(pairs->out, 0xff, (size_t)(n * value), w->stream));
   if (l->resident_again > 0)
-    TSL_LAUNCH(again_kernel_of(&w->p),
-               dim3((unsigned)std::min<int64_t>(again, l->resident_again)), TRI_LETTERS_THREADS, 0,
-               w->stream, tri_letters_args_of(w), *pairs, n, &counters[1]);
+    TSL_LAUNCH(again_kernel_of(&w->p), dim3((unsigned)std::min<int64_t>(again, l->resident_again)),
+               TRI_LETTERS_THREADS, 0, w->stream, tri_letters_args_of(w), *pairs, n, &counters[1]);
 done:
   return err;
 }

@@ -1,18 +1,18 @@
 /**
  * @file tri_couples.cuh
  * Scores of pairs of sequences on a card. Two pairs of like lengths, a couple, share registers, 16
- * bits each (tri_align.cuh), and some lanes of a warp have it: neighbouring letters of the patterns,
- * whose column of the table is in registers. The texts go through the lanes, each a letter behind
- * the lane before, from which it has what comes from above. Patterns longer than the lanes hold take
- * several tiles of equal size; what leaves a tile below waits in memory for the next. Where a
- * sequence has more than TRI_COUPLE_SHORT letters a whole warp has the couple, so that no lane is at
- * work when all others have ended.
+ * bits each (tri_align.cuh), and some lanes of a warp have it: neighbouring letters of the
+ * patterns, whose column of the table is in registers. The texts go through the lanes, each a
+ * letter behind the lane before, from which it has what comes from above. Patterns longer than the
+ * lanes hold take several tiles of equal size; what leaves a tile below waits in memory for the
+ * next. Where a sequence has more than TRI_COUPLE_SHORT letters a whole warp has the couple, so
+ * that no lane is at work when all others have ended.
  *
  * A profile in shared memory has the scores of a tile's letters with each of the alphabet, a byte
- * each: a lane reads those of its letters with one of a text by one load, and lanes of a couple read
- * different banks whatever their texts' letters are. Pairs of a list have patterns of their own,
- * those of rows and columns one pattern for a warp: the less memory a warp needs, the more warps
- * hide what each waits for.
+ * each: a lane reads those of its letters with one of a text by one load, and lanes of a couple
+ * read different banks whatever their texts' letters are. Pairs of a list have patterns of their
+ * own, those of rows and columns one pattern for a warp: the less memory a warp needs, the more
+ * warps hide what each waits for.
  *
  * What 16 bits did not hold is no number then, and a warp computes it again in 32 (tri_warp.cuh):
  * LOCAL by the value itself, as few pairs that could leave 16 bits do.
@@ -24,15 +24,17 @@
 #include "tri_warp.cuh"
 
 enum {
-  TRI_COUPLE_SHORT = 2048, /**< letters of sequences that part of a warp has */
-  TRI_COUPLE_WARPS = 16,   /**< of a processor, for which registers are left */
+  TRI_COUPLE_SHORT = 2048,                      /**< letters of sequences that part of a warp has */
+  TRI_COUPLE_WARPS = 16,                        /**< of a processor, for which registers are left */
   TRI_SCORES_WORDS = TRI_LETTERS_SCORED / 4 + 1 /**< of a letter's scores as bytes */
 };
 
 /** Lanes of a couple, short or a whole warp's, and what they hold; LIST: of a list. */
 template <bool LIST, bool WHOLE> struct tri_couple_shape {
   enum {
-    LANES = WHOLE ? 32 : LIST ? 16 : 8,
+    LANES = WHOLE  ? 32
+            : LIST ? 16
+                   : 8,
     MOST = LIST ? 8 : 16,                 /**< letters of a lane */
     GROUPS = 32 / LANES,                  /**< couples of a warp */
     ITEM = 2 * GROUPS,                    /**< its pairs */
@@ -47,11 +49,11 @@ typedef struct tri_pairs {
   const int *rows;    /**< [n_rows] of a list, row k with column k; else places, long ones first */
   const int *columns; /**< [n_columns] places likewise; NULL: a list */
   int n_rows, n_columns;
-  const int *n_long;            /**< on the card: so many of a list come first and are long */
-  int long_rows, long_columns;  /**< of those that are no list */
-  int lo, first, ld;            /**< out[row - lo][column - first], rows of ld; list: out[row - lo] */
-  int most, longest;            /**< letters of the longest text of eight lanes, of all */
-  bool wide;                    /**< out is double, else float */
+  const int *n_long;           /**< on the card: so many of a list come first and are long */
+  int long_rows, long_columns; /**< of those that are no list */
+  int lo, first, ld; /**< out[row - lo][column - first], rows of ld; list: out[row - lo] */
+  int most, longest; /**< letters of the longest text of eight lanes, of all */
+  bool wide;         /**< out is double, else float */
   void *out;
 } tri_pairs;
 
@@ -100,8 +102,7 @@ static __device__ __forceinline__ bool tri_couple_of_list(const tri_pairs &pairs
   it.whole = item < first;
   it.row = 0;
   it.end = it.whole ? n_long : pairs.n_rows;
-  const int64_t at = it.whole ? 2 * (int64_t)item
-                              : n_long + (int64_t)(item - first) * ITEM;
+  const int64_t at = it.whole ? 2 * (int64_t)item : n_long + (int64_t)(item - first) * ITEM;
   it.at = (int)min(at, (int64_t)it.end);
   return at < it.end;
 }
@@ -162,13 +163,12 @@ static __device__ __forceinline__ void tri_pairs_put(const tri_pairs &pairs, int
     ((float *)pairs.out)[at] = known ? (float)value : NAN;
 }
 
-/** The couple of this lane: pairs k and k + 1 of the item. Tables of GLOBAL that 16 bits do not hold
- *  are left out. */
+/** The couple of this lane: pairs k and k + 1 of the item. Tables of GLOBAL that 16 bits do not
+ *  hold  are left out. */
 template <bool LIST, bool LOCAL>
-static __device__ __forceinline__ void tri_couple_find(const tri_letters_args &s,
-                                                       const tri_pairs &pairs,
-                                                       const tri_couple_item &it, int k, bool first,
-                                                       tri_couple &c) {
+static __device__ __forceinline__ void
+tri_couple_find(const tri_letters_args &s, const tri_pairs &pairs, const tri_couple_item &it, int k,
+                bool first, tri_couple &c) {
 #pragma unroll
   for (int pair = 0; pair < 2; pair++) {
     const int at = it.at + k + pair;
@@ -407,8 +407,8 @@ tri_couple_do(const tri_letters_args &s, const tri_pairs &pairs, const tri_coupl
   tri_couple_find<LIST, LOCAL>(s, pairs, it, 2 * c.group, lane == 0, c);
   const int longest = tri_couple_most<shape>(max(c.pattern[0].n, c.pattern[1].n));
   const int n = tri_couple_most<shape>(c.n);
-  const int2 scores = tri_couple_pick<LIST, shape, shape::STEP, LOCAL>::scores(s, c, longest, n,
-                                                                                table);
+  const int2 scores =
+      tri_couple_pick<LIST, shape, shape::STEP, LOCAL>::scores(s, c, longest, n, table);
 #pragma unroll
   for (int pair = 0; pair < 2; pair++) {
     const int value = pair == 0 ? scores.x : scores.y;

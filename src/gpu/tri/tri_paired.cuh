@@ -3,8 +3,8 @@
  * Row k with column k of two sets of sequences on a card: output PAIRED. A warp's pairs come from a
  * list in which those of like lengths are neighbours (tri_paired_order.cuh). Scores of alignments:
  * tri_couples.cuh. EDIT: a thread has a pair, by the tables of all pairs (tri_letters.cuh); what
- * differs is where the letters come from: each thread reads its own sequences, and a pattern lies in
- * shared memory as planes, bit b of each letter's code in plane b.
+ * differs is where the letters come from: each thread reads its own sequences, and a pattern lies
+ * in shared memory as planes, bit b of each letter's code in plane b.
  */
 #pragma once
 

@@ -1,9 +1,9 @@
 /**
  * @file tri_paired_order.cuh
  * The order of pairs of sequences in a list, made on the card: pairs are counted by bins of like
- * lengths, bins with long ones first, and put behind each other bin by bin. Pairs with a sequence of
- * more than TRI_COUPLE_SHORT letters come first, in bins whose width grows with the lengths. Which
- * pair of a bin comes first is not determined, and no value depends on it.
+ * lengths, bins with long ones first, and put behind each other bin by bin. Pairs with a sequence
+ * of more than TRI_COUPLE_SHORT letters come first, in bins whose width grows with the lengths.
+ * Which pair of a bin comes first is not determined, and no value depends on it.
  */
 #pragma once
 
@@ -11,7 +11,7 @@
 #include "warp.cuh"
 
 enum {
-  TRI_ORDER_UNIT = 16,  /**< letters of the least difference */
+  TRI_ORDER_UNIT = 16,                                    /**< letters of the least difference */
   TRI_ORDER_EVEN = TRI_COUPLE_SHORT / TRI_ORDER_UNIT + 1, /**< classes of lengths of short pairs */
   TRI_ORDER_PARTS = 16, /**< of long ones: classes of each power of two, */
   TRI_ORDER_POWERS = 12,
@@ -45,8 +45,8 @@ static __device__ __forceinline__ int tri_order_pattern(const tri_params &p, int
   if (p.function == TRI_EDIT) return (m + 31) / 32 * 32;
   typedef tri_couple_shape<true, true> all;
   typedef tri_couple_shape<true, false> part;
-  const int tile = whole ? all::LANES * tri_couple_each<all>(m)
-                         : part::LANES * tri_couple_each<part>(m);
+  const int tile =
+      whole ? all::LANES * tri_couple_each<all>(m) : part::LANES * tri_couple_each<part>(m);
   return (m + tile - 1) / tile * tile;
 }
 

@@ -1,6 +1,6 @@
 /* Records that a card's rank reads itself (params.streamed): by as many threads as it has cores,
- * into one set while kernels see the other. Kernels of a group begin while the last pairs of the one
- * before are at work. */
+ * into one set while kernels see the other. Kernels of a group begin while the last pairs of the
+ * one before are at work. */
 #include "tri_letters.cuh"
 
 #include <algorithm>
