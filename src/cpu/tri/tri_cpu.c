@@ -169,8 +169,8 @@ static tsl_err run_unit(tsl_worker *w, const tsl_unit *unit, tsl_part *part) {
 }
 
 /** How many of n units run as one: neighbours, whose slabs are one. Of near pairs more of their
- *  rows  are then in a tile and search together; of sequences long pairs begin before all others.
- *  What is  streamed fits a window; SQUARE: each unit has rows of a width of its own. */
+ *  rows are then in a tile and search together; of sequences long pairs begin before all others.
+ *  What is streamed fits a window; SQUARE: each unit has rows of a width of its own. */
 static int64_t together(const tsl_worker *w, const tsl_unit *units, int64_t n) {
   const bool any = w->p->near || (tri_of_letters(w->p) && w->p->output != TRI_SQUARE);
   const int64_t m = any ? tsl_neighbours(units, n) : 1;

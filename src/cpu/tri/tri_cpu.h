@@ -285,7 +285,7 @@ tsl_err tri_run_paired(tsl_worker *w, const tsl_unit *unit, tsl_part *part);
 tsl_err tri_sum_open(tsl_worker *w, const tsl_problem *problem);
 
 /** Sequences: where a range of rows from lo on ends whose values are computed at once; those of
- *  rows  [lo, hi), each with all of its columns. */
+ *  rows [lo, hi), each with all of its columns. */
 int64_t tri_matrix_end(const tsl_worker *w, int64_t lo, int64_t hi);
 tsl_err tri_matrix_fill(tsl_worker *w, int64_t lo, int64_t hi);
 /** Rows with which all threads are at work most of the time. */

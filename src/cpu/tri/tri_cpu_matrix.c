@@ -1,5 +1,5 @@
-/** @file tri_cpu_matrix.c  Values of sequences, some rows with all their columns at once. Columns of
- *  like lengths go together wherever they stand, and the longest first, so that no thread is at
+/** @file tri_cpu_matrix.c  Values of sequences, some rows with all their columns at once. Columns
+ *  of like lengths go together wherever they stand, and the longest first, so that no thread is at
  *  work when all others have ended. */
 #include "integers.h"
 #include "tri_cpu.h"

@@ -164,7 +164,7 @@ static __device__ __forceinline__ void tri_pairs_put(const tri_pairs &pairs, int
 }
 
 /** The couple of this lane: pairs k and k + 1 of the item. Tables of GLOBAL that 16 bits do not
- *  hold  are left out. */
+ *  hold are left out. */
 template <bool LIST, bool LOCAL>
 static __device__ __forceinline__ void
 tri_couple_find(const tri_letters_args &s, const tri_pairs &pairs, const tri_couple_item &it, int k,
