@@ -215,7 +215,7 @@ done:
 }
 
 /** Rows of a unit up to a part of its work, by the lengths of its sequences; 1 at least.
- *  @param[out]  share  of the work that they have */
+ *  @param[out] share  of the work that they have */
 static int64_t sample_letters(const tsl_problem *problem, int64_t a, int64_t b, double fraction,
                               double *share) {
   double all = 0, done = 0;
