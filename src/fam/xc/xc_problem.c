@@ -414,6 +414,7 @@ const tsl_family tsl_family_xc = {
     .keys = xc_keys,
     .adopt = xc_adopt,
     .create = xc_create,
+    .check_memory = xc_memory_check_cards,
     .units = xc_units,
     .sample = xc_sample,
     .signature = xc_signature,
