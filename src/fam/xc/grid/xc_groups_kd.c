@@ -3,6 +3,8 @@
 
 #include "parallel.h"
 
+#include <string.h>
+
 /** Points of a group are a multiple of this many where the target allows it. */
 enum { QUANTUM = 32 };
 
@@ -59,15 +61,16 @@ static void select_first(xc_place *places, int64_t n, int64_t k, int axis) {
 }
 
 static int longest_side(const xc_place *places, int64_t n) {
-  double side[3];
-  for (int axis = 0; axis < 3; axis++) {
-    double lo = places[0].at[axis], hi = lo;
-    for (int64_t i = 1; i < n; i++) {
-      lo = places[i].at[axis] < lo ? places[i].at[axis] : lo;
-      hi = places[i].at[axis] > hi ? places[i].at[axis] : hi;
+  double lo[3], hi[3], side[3];
+  memcpy(lo, places[0].at, sizeof lo);
+  memcpy(hi, places[0].at, sizeof hi);
+  for (int64_t i = 1; i < n; i++)
+    for (int k = 0; k < 3; k++) {
+      const double at = places[i].at[k];
+      lo[k] = at < lo[k] ? at : lo[k];
+      hi[k] = at > hi[k] ? at : hi[k];
     }
-    side[axis] = hi - lo;
-  }
+  for (int k = 0; k < 3; k++) side[k] = hi[k] - lo[k];
   const int longest = side[1] > side[0] ? 1 : 0;
   return side[2] > side[longest] ? 2 : longest;
 }
