@@ -24,7 +24,7 @@ void xc_schwarz(xc_engine *quartets, const xc_basis *basis, int64_t lo, int64_t 
 /* Bits of a digit; an even number of digits, for the 64 bits of a bound. */
 enum { DIGIT = 11, DIGITS = 6, VALUES = 1 << DIGIT };
 
-/* Of bounds, which are not negative: the bits of such numbers rise as they do. The largest first. */
+/* Of bounds, which are not negative: bits of such numbers rise as they do. The largest first. */
 static int64_t digit_of(const xc_shell_pair *pair, int digit) {
   uint64_t bits;
   memcpy(&bits, &pair->bound, sizeof bits);
