@@ -73,7 +73,8 @@ static tsl_err prepare(tsl_problem *problem, const tsl_device *devices, int n) {
 
 static const tsl_backend fractals = {.family = "fractal", .prepare = prepare};
 static const tsl_backend points = {.family = "tri", .prepare = prepare};
-static const tsl_backend *const backends[] = {&fractals, &points, NULL};
+static const tsl_backend fields = {.family = "xc", .prepare = prepare};
+static const tsl_backend *const backends[] = {&fractals, &points, &fields, NULL};
 
 const tsl_platform tsl_platform_gpu = {.kind = TSL_GPU,
                                        .name = "gpu",
@@ -163,34 +164,59 @@ static void nobody_asks(void **state) {
   tsl_session_close(&s);
 }
 
-/* An alignment that fits a card all free is refused when most of it is taken. */
-static void less_than_it_seemed(void **state) {
-  enum { LETTERS = 4000 };
+/* A file of the folder, made on the root. */
+static void put_file(const char *name, const char *text) {
+  FILE *file = rank == 0 ? fopen(path_of(name), "w") : NULL;
+  if (file != NULL) (void)fputs(text, file), (void)fclose(file);
+}
+
+/* A problem that fits a card all free is refused when most of it is taken. */
+static void is_refused(const char *deck, int64_t n_free, const char *key, const char *why) {
   tsl_session s;
-  char deck[512];
+  CHECK(open_session(deck, n_free, -1, &s) == TSL_OK);
+  CHECK(tsl_session_problem(&s) == TSL_ERR_INPUT);
+  CHECK(strstr(tsl_err_message(), key) != NULL);
+  CHECK(strstr(tsl_err_message(), why) != NULL);
+  CHECK(rank != 0 || cards.beside);
+  tsl_session_close(&s);
+}
+
+static void no_room_for_an_alignment(void **state) {
+  enum { LETTERS = 4000 };
+  char deck[512], text[2 * LETTERS + 16];
+  int at = 0;
   (void)state;
   make_folder();
-  if (rank == 0) {
-    FILE *file = fopen(path_of("two.fasta"), "w");
-    for (int k = 0; file != NULL && k < 2; k++) {
-      (void)fprintf(file, ">s%d\n", k);
-      for (int i = 0; i < LETTERS; i++) (void)fputc("ACGT"[(i * i + k * i / 7) % 4], file);
-      (void)fputc('\n', file);
-    }
-    if (file != NULL) (void)fclose(file);
+  for (int k = 0; k < 2; k++) {
+    at += snprintf(text + at, sizeof text - (size_t)at, ">s%d\n", k);
+    for (int i = 0; i < LETTERS; i++) text[at++] = "ACGT"[(i * i + k * i / 7) % 4];
+    text[at++] = '\n';
   }
+  text[at] = '\0';
+  put_file("two.fasta", text);
   (void)snprintf(deck, sizeof deck,
                  RUN "family: tri\ntri:\n  function: local\n  output: topk\n  k: 1\n"
                      "  scores: {match: 2, mismatch: -3, open: 5, extend: 2}\n"
                      "  alignment: two.sam\n  input: {file: %s}\n",
                  path_of("two.fasta"));
-  CHECK(open_session(deck, 1 << 20, -1, &s) == TSL_OK);
-  CHECK(tsl_session_problem(&s) == TSL_ERR_INPUT);
-  CHECK(strstr(tsl_err_message(), "tri.alignment") != NULL);
-  CHECK(strstr(tsl_err_message(), "and a card has") != NULL);
-  CHECK(rank != 0 || cards.beside);
-  tsl_session_close(&s);
+  is_refused(deck, 1 << 20, "tri.alignment", "and a card has");
   if (rank == 0) (void)remove(path_of("two.fasta")), (void)remove(folder);
+}
+
+static void no_room_for_a_field(void **state) {
+  char deck[512];
+  int f = 0;
+  (void)state;
+  while (tsl_families[f] != NULL && strcmp(tsl_families[f]->name, "xc") != 0) f++;
+  if (tsl_families[f] == NULL || tsl_families[f]->check_memory == NULL) skip(); /* without xc */
+  make_folder();
+  put_file("helium.xyz", "1\n\nHe 0 0 0\n");
+  (void)snprintf(deck, sizeof deck,
+                 RUN "family: xc\nxc:\n  molecule: {xyz: %s}\n  basis: STO-3G\n"
+                     "  functional: svwn5\n  grid: {preset: coarse}\n",
+                 path_of("helium.xyz"));
+  is_refused(deck, 16, "run.device_memory", "of its card's memory, but needs more than");
+  if (rank == 0) (void)remove(path_of("helium.xyz")), (void)remove(folder);
 }
 
 int main(int argc, char **argv) {
@@ -199,7 +225,8 @@ int main(int argc, char **argv) {
       cmocka_unit_test(memory_without_a_problem),
       cmocka_unit_test(one_does_not_start),
       cmocka_unit_test(nobody_asks),
-      cmocka_unit_test(less_than_it_seemed),
+      cmocka_unit_test(no_room_for_an_alignment),
+      cmocka_unit_test(no_room_for_a_field),
   };
   begin_ranks(&argc, &argv);
   return end_ranks(cmocka_run_group_tests_name("mpi.cards", tests, NULL, NULL));
