@@ -101,7 +101,8 @@ typedef struct tsl_problem {
   tsl_field fields[TSL_MAX_FIELDS];
   int32_t n_fields;
   const char *output; /**< root only: name of the output file, set before create; NULL: none */
-  const struct tsl_device *devices; /**< root only, in create: [n_devices] of the ranks; or NULL */
+  const struct tsl_device *devices; /**< root only, in create and check_memory: [n_devices] of the
+                                         ranks; or NULL */
   int32_t n_devices;
   tsl_trial *trial; /**< root only, in create; NULL: nobody decides, and the family does */
   bool shortcut;    /**< root only: shortcut comes yet; family.units: lack of room is no error */
@@ -182,6 +183,12 @@ typedef struct tsl_family {
   /** REQUIRED, root only. Bind the section, read the data, fill params and fields.
    *  On error the runtime calls destroy and tsl_problem_clear. */
   tsl_err (*create)(tsl_deck *deck, tsl_problem *problem);
+
+  /** OPTIONAL, default nothing. Root only, after the create beside which cards have started: is
+   *  there the memory? In that create a card's memory_limit is that of a card all free; here, and
+   *  in every later create, it is what the card has left. @return TSL_ERR_INPUT with the key,
+   *  TSL_ERR_MEMORY, TSL_ERR_DEVICE_MEMORY: less than is needed in any case */
+  tsl_err (*check_memory)(tsl_deck *deck, tsl_problem *problem);
 
   /** REQUIRED, root only. Cut the work. Zero units are legal (empty result). */
   tsl_err (*units)(const tsl_problem *problem, const tsl_limits *limits, tsl_units *units);
@@ -281,9 +288,19 @@ typedef struct tsl_device {
   int64_t memory;      /**< bytes of device or host memory */
   int64_t memory_free; /**< bytes free when looked at */
   int64_t memory_limit; /**< bytes this rank may use on the device */
+  double memory_share;  /**< of a card's free bytes; select makes the limit of it; 0: it does not */
   int64_t host_limit; /**< bytes of the host's memory this rank may use; 0: as many as there are */
   char driver[48];    /**< driver and runtime versions */
 } tsl_device;
+
+/** What select of a card does with its free memory. */
+static inline void tsl_device_has_free(tsl_device *device, int64_t n_free) {
+  device->memory_free = n_free;
+  if (device->memory_share > 0)
+    device->memory_limit = (int64_t)(device->memory_share * (double)n_free);
+  else if (device->memory_limit == 0)
+    device->memory_limit = n_free;
+}
 
 /* ---------------------------------------------------------------- backend */
 
@@ -438,13 +455,14 @@ typedef struct tsl_platform {
    *  driver. */
   tsl_err (*describe)(int index, tsl_device *device);
   /** REQUIRED with devices. Make a described device current for the calling thread. A card has then
-   *  a context of this process, half a gigabyte; memory_free is set, and memory_limit where it is
-   *  0. */
+   *  a context of this process, half a gigabyte; memory_free is set, and memory_limit by
+   *  memory_share, or to all that is free where both are 0. Any thread, also at the same time. */
   tsl_err (*select)(tsl_device *device);
   void (*adopt)(const char *text, int n); /**< OPTIONAL. The host as hwloc's XML; not kept. */
   /** OPTIONAL, default no `tesela probe`. Measure the selected device; a few seconds. */
   tsl_err (*probe)(const tsl_device *device, tsl_figures *figures);
-  /** OPTIONAL, default the host's threads. Dense algebra of the root there; starts nothing. */
+  /** OPTIONAL, default the host's threads. Dense algebra of the root there; starts nothing. A card
+   *  need not be selected; the table does it when it is first used. */
   const tsl_linalg *(*linalg)(const tsl_device *device);
 } tsl_platform;
 

@@ -80,8 +80,7 @@ static tsl_err gpu_select(tsl_device *device) {
   tsl_gpu_name_card(device->id);
   TSL_CUDA_TRY(cudaSetDevice(device->index));
   TSL_CUDA_TRY(cudaMemGetInfo(&n_free, &n_total)); /* makes the context, too */
-  device->memory_free = (int64_t)n_free;
-  if (device->memory_limit == 0) device->memory_limit = device->memory_free;
+  tsl_device_has_free(device, (int64_t)n_free);
 done:
   return err;
 }

@@ -66,7 +66,7 @@ static tsl_err finish(tsl_task *task) {
   return answer(j->finishes, j);
 }
 
-static tsl_compute_thread *open_hand(tsl_err (*prepare)(const void *arg)) {
+static tsl_compute_thread *open_hand(tsl_err (*prepare)(void *arg)) {
   tsl_compute_thread *thread = NULL;
   story[0] = 0;
   assert_int_equal(tsl_compute_thread_start(prepare, NULL, &thread), TSL_OK);
@@ -250,7 +250,7 @@ static void stop_finishes_all(void **state) {
     assert_non_null(strstr(story, (const char[]){k == 4 ? 'r' : 'f', (char)('0' + k), 0}));
 }
 
-static tsl_err refuse(const void *arg) {
+static tsl_err refuse(void *arg) {
   tsl_err err = TSL_OK;
   (void)arg;
   TSL_FAIL(TSL_ERR_DEVICE, "bad 0 1 2");

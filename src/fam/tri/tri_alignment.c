@@ -147,6 +147,10 @@ done:
   return err;
 }
 
+tsl_err tri_alignment_memory(tsl_deck *deck, tsl_problem *problem) {
+  return tri_params_of(problem)->aligned ? check_memory(deck, problem) : TSL_OK;
+}
+
 tsl_err tri_alignment_add(tsl_problem *problem) {
   tsl_err err = TSL_OK;
   tsl_field *added = NULL;

@@ -174,6 +174,8 @@ bool tri_on_sockets(const tsl_problem *problem);
 
 /** Alignments: the file, params.aligned; after the outputs their fields; the file's lines. */
 tsl_err tri_alignment_settle(const tsl_deck *deck, const tri_deck *s, tsl_problem *problem);
+/** tsl_family.check_memory: has each device room for the largest alignment? */
+tsl_err tri_alignment_memory(tsl_deck *deck, tsl_problem *problem);
 tsl_err tri_alignment_add(tsl_problem *problem);
 tsl_err tri_alignment_write(const tsl_problem *problem, const tsl_field_rows *store);
 

@@ -436,6 +436,7 @@ const tsl_family tsl_family_tri = {
     .n_kinds = 1,
     .keys = tri_keys,
     .create = tri_create,
+    .check_memory = tri_alignment_memory,
     .units = tri_units,
     .sample = tri_sample,
     .signature = tri_signature,

@@ -107,21 +107,33 @@ done:
   return err;
 }
 
+static tsl_err check_card(const tsl_deck *deck, const tsl_device *device, int rank,
+                          const xc_params *p) {
+  const double limit = (double)device->memory_limit, needed = xc_memory_card(p);
+  if (device->kind != TSL_GPU || limit <= 0 || needed <= limit) return TSL_OK;
+  return too_small(deck, "run.device_memory", "its card's memory", limit, needed, rank, p);
+}
+
 tsl_err xc_memory_check(const tsl_deck *deck, const tsl_problem *problem, int64_t kept,
                         bool stability, double scratch) {
   tsl_err err = TSL_OK;
   const xc_params *p = xc_params_of(problem);
   for (int r = 0; r < problem->n_devices; r++) {
     const tsl_device *device = &problem->devices[r];
-    const double card = xc_memory_card(p);
     const double host = least_host(p, device, r, kept, stability) + (r == 0 ? scratch : 0);
     const int64_t limit = device->kind == TSL_CPU ? device->memory_limit : device->host_limit;
     if (limit > 0 && host > (double)limit)
       TSL_TRY(too_small(deck, "run.host_memory", "host memory", (double)limit, host, r, p));
-    if (device->kind == TSL_GPU && device->memory_limit > 0 && card > (double)device->memory_limit)
-      TSL_TRY(too_small(deck, "run.device_memory", "its card's memory",
-                        (double)device->memory_limit, card, r, p));
+    TSL_TRY(check_card(deck, device, r, p));
   }
+done:
+  return err;
+}
+
+tsl_err xc_memory_check_cards(tsl_deck *deck, tsl_problem *problem) {
+  tsl_err err = TSL_OK;
+  for (int r = 0; r < problem->n_devices; r++)
+    TSL_TRY(check_card(deck, &problem->devices[r], r, xc_params_of(problem)));
 done:
   return err;
 }

@@ -37,5 +37,7 @@ double xc_memory_said(double bytes);
  */
 tsl_err xc_memory_check(const tsl_deck *deck, const tsl_problem *problem, int64_t kept,
                         bool stability, double scratch);
+/** tsl_family.check_memory: likewise of cards alone. */
+tsl_err xc_memory_check_cards(tsl_deck *deck, tsl_problem *problem);
 
 TSL_C_END

@@ -191,11 +191,18 @@ done:
   return err;
 }
 
-/** Shells, points and densities are copied; pairs, groups and the metric go over to the fields. */
-static tsl_err fill_fields(xc_own *own, const xc_grid *grid, tsl_problem *problem) {
+/** The rows x, y, z and w, which lie together, and the owners of points go over to the fields. */
+static void give_points(xc_grid *grid, tsl_field *fields) {
+  fields[XC_IN_POINTS].data = grid->block;
+  fields[XC_IN_OWNERS].data = grid->atom;
+  grid->block = NULL, grid->atom = NULL;
+}
+
+/** Shells and densities are copied; points, pairs, groups and the metric go over to the fields. */
+static tsl_err fill_fields(xc_own *own, xc_grid *grid, tsl_problem *problem) {
   tsl_err err = TSL_OK;
   tsl_field *fields = problem->fields;
-  const double *rows[4] = {grid->x, grid->y, grid->z, grid->w};
+  give_points(grid, fields);
   for (int f = 0; f <= XC_IN_TASK; f++) {
     if (f == XC_IN_PAIRS || f == XC_IN_GROUPS || f == XC_IN_LISTS) continue;
     if (f == XC_IN_METRIC && xc_params_of(problem)->fitted_exchange) continue;
@@ -205,11 +212,6 @@ static tsl_err fill_fields(xc_own *own, const xc_grid *grid, tsl_problem *proble
   for (int64_t k = 0; k < own->orbital.n_shells; k++) shells[k] = own->orbital.shells[k];
   for (int64_t k = 0; k < own->fitting.n_shells; k++)
     shells[own->orbital.n_shells + k] = own->fitting.shells[k];
-  for (int k = 0; k < 4 && grid->n > 0; k++)
-    memcpy((double *)fields[XC_IN_POINTS].data + k * grid->n, rows[k],
-           (size_t)grid->n * sizeof(double));
-  if (grid->n > 0)
-    memcpy(fields[XC_IN_OWNERS].data, grid->atom, (size_t)grid->n * sizeof *grid->atom);
   memcpy(fields[XC_IN_ATOMS].data, own->molecule.atoms,
          (size_t)own->molecule.n_atoms * sizeof *own->molecule.atoms);
   if (fields[XC_IN_CHARGES].shape[0] > 0)
@@ -414,6 +416,7 @@ const tsl_family tsl_family_xc = {
     .keys = xc_keys,
     .adopt = xc_adopt,
     .create = xc_create,
+    .check_memory = xc_memory_check_cards,
     .units = xc_units,
     .sample = xc_sample,
     .signature = xc_signature,

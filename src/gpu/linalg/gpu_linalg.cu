@@ -136,8 +136,8 @@ done:
 
 static tsl_err open_handles(linalg *l) {
   tsl_err err = TSL_OK;
-  tsl_gpu_name_card(l->card.id);
-  TSL_CUDA_TRY(cudaSetDevice(l->card.index));
+  TSL_TRY(tsl_platform_gpu.select(&l->card));
+  l->memory.limit = l->card.memory_limit / SHARE;
   TSL_CUDA_TRY(cudaStreamCreateWithFlags(&l->stream, cudaStreamNonBlocking));
   TSL_BLAS_TRY(cublasCreate(&l->blas));
   TSL_BLAS_TRY(cublasSetStream(l->blas, l->stream));
@@ -310,7 +310,6 @@ static const tsl_linalg table = {warm,  enter, product, eigen, factor, invert,
 
 const tsl_linalg *tsl_gpu_linalg(const tsl_device *card) {
   own.card = *card;
-  own.memory.limit = card->memory_limit / SHARE;
   own.rate = rate_of(card->index, card->processors);
   return &table;
 }

@@ -203,6 +203,7 @@ static tsl_err open_session(bench *b, tsl_session *s) {
   s->run.checkpoint = 0;
   TSL_TRY(tsl_checkpoints_foresee(s));
   TSL_TRY(tsl_session_machine(s));
+  TSL_TRY(tsl_session_memory(s));
   for (int r = 0; r < s->size; r++) b->cards = b->cards || s->placements[r].device.kind == TSL_GPU;
   if (b->rank == 0 && !b->told) print_head(b, s);
   b->told = true;

@@ -128,6 +128,7 @@ static tsl_err open_session(MPI_Comm comm, bench *b) {
   b->dynamic = s->run.dynamic;
   s->run.plan = b->plan;
   TSL_TRY(tsl_session_machine(s));
+  TSL_TRY(tsl_session_memory(s));
   if (s->rank == 0 && !b->options.quiet) {
     tsl_report_head(s, stdout);
     tsl_machine_print(s->placements, s->size, stdout);

@@ -329,6 +329,7 @@ static tsl_err probe_session(tsl_session *s, const probe_options *o, tsl_figures
   s->run.threads = o->threads;
   TSL_COLLECTIVE_TRY(s->comm, s->rank == 0 ? check_names(o) : TSL_OK);
   TSL_TRY(tsl_session_machine(s));
+  TSL_TRY(tsl_session_memory(s));
   if (s->rank == 0) tsl_machine_print(s->placements, s->size, stdout), fflush(stdout);
   TSL_TRY(figures_of_rank(s, o->again, &mine, &fresh));
   TSL_MPI(

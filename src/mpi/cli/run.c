@@ -149,8 +149,9 @@ static tsl_err run_session(tsl_session *s, tsl_options *options, tsl_out **out,
   TSL_TRY(tsl_stage_end(s, TSL_STAGE_CHECKPOINT));
   if (tsl_series_asked(s)) return run_series(s, options, out, record);
   TSL_TRY(tsl_session_machine(s));
-  if (talk) tsl_report_head(s, stdout), tsl_machine_print(s->placements, s->size, stdout);
+  if (talk) tsl_report_head(s, stdout);
   TSL_TRY(tsl_session_problem(s));
+  if (talk) tsl_machine_print(s->placements, s->size, stdout);
   TSL_TRY(tsl_session_try_ways(s));
   TSL_TRY(tsl_checkpoints_ready(s));
   TSL_TRY(tsl_stage_end(s, TSL_STAGE_CHECKPOINT));
@@ -242,11 +243,9 @@ static tsl_err plan_session(tsl_session *s) {
   if (s->options->restart != NULL) TSL_TRY(tsl_checkpoints_open(s));
   if (s->options->cluster != NULL) return plan_cluster(s);
   TSL_TRY(tsl_session_machine(s));
-  if (s->rank == 0) {
-    tsl_report_head(s, stdout);
-    tsl_machine_print(s->placements, s->size, stdout);
-  }
+  if (s->rank == 0) tsl_report_head(s, stdout);
   TSL_TRY(tsl_session_problem(s));
+  if (s->rank == 0) tsl_machine_print(s->placements, s->size, stdout);
   TSL_TRY(tsl_session_try_ways(s));
   TSL_TRY(plan_checkpoints(s));
   TSL_TRY(tsl_session_worker(s));
@@ -298,6 +297,7 @@ static tsl_err list_devices(tsl_session *s) {
   tsl_err err = TSL_OK;
   const char *why = NULL;
   TSL_TRY(tsl_session_machine(s));
+  TSL_TRY(tsl_session_memory(s));
   if (s->rank == 0) {
     tsl_machine_print(s->placements, s->size, stdout);
     if (tsl_platform_gpu.count(&why) == 0) printf("no GPU: %s\n", why);

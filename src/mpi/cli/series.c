@@ -138,6 +138,7 @@ tsl_err tsl_series_run(tsl_session *s, tsl_options *options, tsl_record *record)
   TSL_TRY(tsl_question_open(s, &(tsl_serving){.protocol = TSL_PROTOCOL_SERIES}));
   TSL_TRY(begin_whole(s));
   TSL_TRY(tsl_session_machine(s));
+  TSL_TRY(tsl_session_memory(s));
   tsl_session_facts(s, facts);
   if (talks) {
     tsl_report_head(s, stdout);

@@ -87,6 +87,7 @@ static tsl_err serve_session(tsl_session *s, tsl_options *options) {
   s->run.checkpoint = 0;
   TSL_TRY(tsl_checkpoints_foresee(s));
   TSL_TRY(tsl_session_machine(s));
+  TSL_TRY(tsl_session_memory(s));
   if (v.tells) tsl_machine_print(s->placements, s->size, stderr);
   TSL_TRY(tsl_question_open(s, &how));
   options->quiet = true; /* standard output is who asks */

@@ -21,6 +21,7 @@ typedef struct tsl_session {
   tsl_output_settings output;
   char path[1024];           /**< output file */
   tsl_placement *placements; /**< [size] */
+  bool met;                  /**< the memory of the ranks' devices is known (tsl_session_memory) */
   tsl_problem problem;
   tsl_units units;
   tsl_executor executor;

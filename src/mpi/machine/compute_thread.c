@@ -22,8 +22,8 @@ struct tsl_compute_thread {
   fifo begun; /* the thread's own, as n_begun */
   int n_begun;
   bool stop;
-  tsl_err (*prepare)(const void *arg);
-  const void *arg;
+  tsl_err (*prepare)(void *arg);
+  void *arg;
   tsl_err_copy prepared;
 };
 
@@ -134,7 +134,7 @@ static void *thread_main(void *arg) {
   return NULL;
 }
 
-tsl_err tsl_compute_thread_start(tsl_err (*prepare)(const void *arg), const void *arg,
+tsl_err tsl_compute_thread_start(tsl_err (*prepare)(void *arg), void *arg,
                                  tsl_compute_thread **out) {
   tsl_err err = TSL_OK;
   pthread_condattr_t attribute;

@@ -37,10 +37,10 @@ typedef struct tsl_compute_thread tsl_compute_thread;
 
 /**
  * Start the thread.
- * @param[in]  prepare  first thing the thread does (binding); may be NULL
+ * @param[in]  prepare  first thing the thread does (binding); may be NULL; tasks get its error
  * @param[out] out      stop with tsl_compute_thread_stop
  */
-tsl_err tsl_compute_thread_start(tsl_err (*prepare)(const void *arg), const void *arg,
+tsl_err tsl_compute_thread_start(tsl_err (*prepare)(void *arg), void *arg,
                                  tsl_compute_thread **out);
 
 /** Queue a task; it must stay alive until tsl_compute_thread_done returned it. */

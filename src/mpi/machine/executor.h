@@ -14,4 +14,5 @@ typedef struct tsl_executor {
   tsl_worker *worker;         /**< opened on the compute thread */
   tsl_compute_thread *thread;
   const tsl_placement *placement; /**< this rank's; not owned */
+  tsl_device device; /**< its device as the compute thread has selected it, before its first task */
 } tsl_executor;

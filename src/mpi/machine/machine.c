@@ -4,6 +4,7 @@
 #include "bcast.h"
 #include "bind.h"
 #include "collective_error.h"
+#include "parallel.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -131,12 +132,11 @@ done:
   return err;
 }
 
-static tsl_err look_at_cards(node *self, const tsl_bind_ask *ask) {
+static tsl_err look_at_cards(node *self) {
   tsl_err err = TSL_OK;
   sight *mine = &self->mine;
   tsl_device device;
   const char *why = NULL;
-  if (strstr(ask->devices, "gpu") == NULL && strcmp(ask->devices, "auto") != 0) goto done;
   mine->n = tsl_platform_gpu.count(&why);
   if (mine->n > MAX_CARDS) mine->n = MAX_CARDS;
   if (mine->n == 0) self->no_card = why;
@@ -194,7 +194,12 @@ static int64_t host_limit(const node *self, const tsl_bind_ask *ask, int64_t n_f
   return ask->host_memory < n_free ? ask->host_memory : n_free;
 }
 
-/* 90 % of a card's free memory, split among the ranks that share it. */
+/* Of a card's free memory: 90 %, split among the ranks that share it, or less where asked for. */
+static double card_share(const tsl_bind_ask *ask, int32_t sharers) {
+  const double share = 0.9 / sharers;
+  return ask->device_memory > 0 && ask->device_memory < share ? ask->device_memory : share;
+}
+
 static tsl_err describe_device(const node *self, const tsl_bind_ask *ask,
                                tsl_placement *placement) {
   tsl_err err = TSL_OK;
@@ -210,8 +215,8 @@ static tsl_err describe_device(const node *self, const tsl_bind_ask *ask,
   }
   const int32_t at = self->ordinal[(int64_t)self->rank * self->host.n_cards + mine->card];
   TSL_TRY(tsl_platform_gpu.describe(at, device));
-  TSL_TRY(tsl_platform_gpu.select(device));
-  device->memory_limit = device->memory_free / 10 * 9 / mine->sharers;
+  device->memory_share = card_share(ask, mine->sharers);
+  tsl_device_has_free(device, device->memory); /* at most */
   device->host_limit = near.host_limit;
 done:
   return err;
@@ -241,13 +246,31 @@ done:
   return err;
 }
 
+/* Finding cards starts their driver, a tenth of a second, beside the topology. */
+typedef struct search {
+  node *self;
+  tsl_err_copy outcome;
+} search;
+
+static void *search_cards(void *arg) {
+  search *its = arg;
+  tsl_err_save(look_at_cards(its->self), &its->outcome);
+  return NULL;
+}
+
 /* What each sees for itself, and one of them for all. */
 static tsl_err look(node *self, const tsl_bind_ask *ask) {
   tsl_err err = TSL_OK;
-  if (self->rank == 0) TSL_TRY(read_topology(self));
-  TSL_TRY(look_at_cards(self, ask));
-done:
-  return err;
+  search its = {.self = self};
+  pthread_t thread;
+  const bool wanted = strstr(ask->devices, "gpu") != NULL || strcmp(ask->devices, "auto") == 0;
+  const bool apart = wanted && tsl_thread_start(&thread, search_cards, &its) == 0;
+  if (self->rank == 0) err = read_topology(self);
+  if (apart)
+    (void)pthread_join(thread, NULL);
+  else if (wanted)
+    (void)search_cards(&its);
+  return err != TSL_OK ? err : tsl_err_restore(&its.outcome);
 }
 
 static tsl_err prepare(node *self) {

@@ -18,12 +18,14 @@ typedef struct tsl_bind_ask {
   bool pin;              /**< bind the calling thread to the placement's cpuset */
   int64_t host_memory;   /**< bytes of the host's memory that a rank may use, at most what is free;
                               0: half of that, split among the host's ranks */
+  double device_memory;  /**< share of a card's free memory that a rank may use at most; 0: 0.9 */
 } tsl_bind_ask;
 
 /**
  * Collective on comm, also when it fails: an error shows on the ranks of the node that has it,
  * other ranks return TSL_OK, and the caller agrees on the verdict. Decide this rank's device, pin
- * the calling thread, and build the table of all ranks.
+ * the calling thread, and build the table of all ranks. No card is started: until one is selected
+ * (memory_share), memory_limit is what it would be if all of the card's memory were free.
  * @param[in]  ask    the same on all ranks
  * @param[out] placements  shape [size of comm], by rank; from tsl_alloc, owned by the caller; NULL
  *                         on error

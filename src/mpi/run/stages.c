@@ -1,8 +1,7 @@
-/* Life of a session: open, deck, machine, problem, units, worker, close. */
+/* Life of a session: open, deck, problem, units, worker, close; devices: stages_machine.c. */
 #include "stages.h"
 
 #include "bcast.h"
-#include "bind.h"
 #include "calibrate.h"
 #include "checkpoint_manager.h"
 #include "collective_error.h"
@@ -131,85 +130,6 @@ done:
   return err;
 }
 
-/* ---- machine */
-
-/* First thing on the compute thread: its cores, its device. */
-static tsl_err prepare_hand(const void *arg) {
-  tsl_err err = TSL_OK;
-  const tsl_placement *placement = arg;
-  tsl_device device = placement->device; /* its memory was looked at when the rank was placed */
-  TSL_TRY(tsl_bind_thread(placement));
-  TSL_TRY(tsl_platform_of(placement)->select(&device));
-done:
-  return err;
-}
-
-static void limit_cards(tsl_session *s) {
-  for (int r = 0; r < s->size; r++) {
-    tsl_device *device = &s->placements[r].device;
-    const int64_t cap = (int64_t)(s->run.device_memory * (double)device->memory_free);
-    if (device->kind == TSL_GPU && cap < device->memory_limit) device->memory_limit = cap;
-  }
-}
-
-/* What is wrong with the devices asked for gets the place of the key. */
-static tsl_err blame_device(const tsl_session *s, tsl_err err) {
-  const bool given = s->deck != NULL && tsl_deck_given(s->deck, "run.device");
-  return err == TSL_ERR_INPUT && given ? tsl_deck_blame(s->deck, "run.device", err) : err;
-}
-
-/* Threads of the root for the family's work before and between phases. The other ranks of its node
- * wait for it then, and it has their cores. */
-static tsl_err open_team(const tsl_session *s) {
-  tsl_err err = TSL_OK;
-  tsl_placement all;
-  TSL_TRY(tsl_bind_node(s->placements, s->size, s->rank, &all));
-  TSL_TRY(tsl_bind_thread(&all)); /* which threads inherit */
-  TSL_TRY(tsl_parallel_open(all.cores));
-  TSL_TRY(tsl_bind_thread(&s->placements[s->rank]));
-done:
-  return err;
-}
-
-static tsl_err start_threads(tsl_session *s) {
-  tsl_err err = TSL_OK;
-  if (s->rank == 0) TSL_TRY(open_team(s));
-  TSL_TRY(tsl_compute_thread_start(prepare_hand, s->executor.placement, &s->executor.thread));
-done:
-  return err;
-}
-
-/* The family's dense algebra on the root goes to the root's card, if it has one. */
-static void open_algebra(const tsl_session *s) {
-  const tsl_placement *mine = s->executor.placement;
-  const tsl_platform *platform = tsl_platform_of(mine);
-  if (platform->linalg != NULL) tsl_linalg_open(platform->linalg(&mine->device));
-}
-
-tsl_err tsl_session_machine(tsl_session *s) {
-  tsl_err err = TSL_OK;
-  char note[512] = "";
-  const tsl_bind_ask ask = {.devices = s->run.device != NULL ? s->run.device : "auto",
-                            .threads = (int32_t)s->run.threads,
-                            .host_memory = s->run.host_memory,
-                            .allow_shared_gpu = s->run.allow_shared_gpu || s->deck == NULL,
-                            .pin = true};
-  TSL_COLLECTIVE_TRY(s->comm, blame_device(s, tsl_machine_gather(s->comm, &ask, &s->placements)));
-  if (s->deck != NULL) limit_cards(s);
-  if (s->rank == 0 && s->options != NULL && !s->options->quiet) {
-    tsl_machine_slurm_note(s->size, getenv, note);
-    if (note[0] != '\0') fprintf(stderr, "tesela: warning: %s\n", note);
-    tsl_machine_warn(s->placements, s->size, stderr);
-  }
-  s->executor.placement = &s->placements[s->rank];
-  TSL_COLLECTIVE_TRY(s->comm, start_threads(s));
-  if (s->rank == 0) open_algebra(s);
-  TSL_TRY(tsl_heart_start(s->comm, s->placements, s->run.heartbeat));
-  TSL_TRY(tsl_stage_end(s, TSL_STAGE_MACHINE));
-done:
-  return err;
-}
-
 /* ---- problem and units */
 
 /* Backend.prepare of a platform with the devices it has in the job. */
@@ -228,8 +148,8 @@ done:
   return err;
 }
 
-/* Create, with the devices of all ranks in sight. */
-static tsl_err create_with_devices(tsl_session *s) {
+/* What the family does on the root, with the devices of all ranks in sight. */
+static tsl_err with_devices(tsl_session *s, tsl_err (*work)(tsl_deck *, tsl_problem *)) {
   tsl_err err = TSL_OK;
   tsl_device *devices = NULL;
   tsl_decider decider = tsl_session_decider(s);
@@ -237,7 +157,7 @@ static tsl_err create_with_devices(tsl_session *s) {
   for (int r = 0; r < s->size; r++) devices[r] = s->placements[r].device;
   s->problem.devices = devices, s->problem.n_devices = s->size;
   s->problem.trial = &decider.trial;
-  TSL_TRY(s->family->create(s->deck, &s->problem));
+  TSL_TRY(work(s->deck, &s->problem));
 done:
   s->problem.devices = NULL, s->problem.n_devices = 0, s->problem.trial = NULL;
   tsl_free(devices);
@@ -259,7 +179,7 @@ static tsl_err create_problem(tsl_session *s) {
   if (s->rank != 0) return TSL_OK;
   s->problem.shortcut = has_shortcut(s);
   s->n_files = tsl_files_named();
-  TSL_TRY(create_with_devices(s));
+  TSL_TRY(with_devices(s, s->family->create));
   TSL_TRY(tsl_files_check(s->deck));
   TSL_TRY(prepare_platform(s, &tsl_platform_cpu));
   TSL_TRY(prepare_platform(s, &tsl_platform_gpu));
@@ -341,12 +261,25 @@ done:
   return err;
 }
 
+/* The first problem is created beside the start of the cards, whose memory is known only now. */
+static tsl_err meet_memory(tsl_session *s) {
+  tsl_err err = TSL_OK;
+  if (s->met) return TSL_OK;
+  TSL_TRY(tsl_session_memory(s));
+  TSL_COLLECTIVE_TRY(s->comm, s->rank == 0 && s->family->check_memory != NULL
+                                  ? with_devices(s, s->family->check_memory)
+                                  : TSL_OK);
+done:
+  return err;
+}
+
 tsl_err tsl_session_problem(tsl_session *s) {
   tsl_err err = TSL_OK;
   s->finer = 1;
   TSL_COLLECTIVE_TRY(s->comm, create_problem(s));
-  tsl_sandbox_end(); /* all files of numbers are read */
   TSL_TRY(tsl_stage_end(s, TSL_STAGE_CREATE));
+  TSL_TRY(meet_memory(s));
+  tsl_sandbox_end(); /* all files of numbers are read */
   TSL_TRY(tsl_bcast_problem(s->comm, &s->problem));
   TSL_TRY(tsl_stage_end(s, TSL_STAGE_SHARE));
   TSL_TRY(tsl_session_units(s));

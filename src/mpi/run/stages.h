@@ -13,11 +13,17 @@ tsl_err tsl_session_open(MPI_Comm comm, const tsl_options *options, tsl_session 
 tsl_err tsl_session_deck(tsl_session *session);
 
 /** Collective on session->comm. Devices and binding of all ranks; the compute thread and the heart
- * start.
- *  Without a deck: device auto. */
+ *  start. Cards start beside what follows: their memory is not known yet. Without a deck: device
+ *  auto. */
 tsl_err tsl_session_machine(tsl_session *session);
 
-/** Collective on session->comm. Root creates the problem and cuts the units; both are shared. */
+/** Collective on session->comm. Wait until the devices have started; what ranks may use of their
+ *  memory is in the table of ranks then.
+ *  @return what kept a card from starting */
+tsl_err tsl_session_memory(tsl_session *session);
+
+/** Collective on session->comm. Root creates the problem, for the first one beside the start of
+ *  cards (tsl_session_memory), and cuts the units; both are shared. */
 tsl_err tsl_session_problem(tsl_session *session);
 
 /** Collective on session->comm. Cut the units, or cut them anew. */

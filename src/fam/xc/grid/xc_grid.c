@@ -16,8 +16,9 @@ const char *const xc_adjust_words[] = {"none", "treutler", "bragg", "slater", NU
 const char *const xc_preset_words[] = {"coarse", "default", "fine", "ultrafine",
                                        "lio0",   "lio1",    "lio2", NULL};
 
-/** Points that a thread takes at a time: they amortise a table of neighbours (xc_grid.h). */
-enum { RANGE = 4096 };
+/** Points that a thread takes at a time: they amortise a table of neighbours (xc_grid.h); and atoms
+ *  whose points it makes. */
+enum { RANGE = 4096, FILLED = 2 };
 
 /** Points of less weight than this are dropped: far below what any sum can show. */
 #define STANDARD_CUT 1e-14
@@ -269,18 +270,39 @@ static void fill_atom(const xc_atom *atom, int32_t number, const recipe *own, sp
   }
 }
 
+/** Atoms whose points are being made. */
+typedef struct filling {
+  const xc_atom *atoms;
+  const recipe *recipes; /**< by atomic number */
+  const int64_t *first;  /**< [n_atoms] first point of each */
+  xc_grid *grid;
+} filling;
+
+static tsl_err fill_atoms(void *context, int slot, int64_t lo, int64_t hi) {
+  tsl_err err = TSL_OK;
+  const filling *f = context;
+  sphere *unit = NULL;
+  (void)slot;
+  TSL_TRY(tsl_alloc(1, sizeof *unit, "unit sphere", (void **)&unit));
+  for (int64_t i = lo; i < hi; i++)
+    fill_atom(&f->atoms[i], (int32_t)i, &f->recipes[f->atoms[i].z], unit, f->grid, f->first[i]);
+done:
+  tsl_free(unit);
+  return err;
+}
+
 tsl_err xc_grid_points(const xc_grid_rule *rule, const xc_atom *atoms, int64_t n_atoms,
                        xc_grid *grid) {
   tsl_err err = TSL_OK;
   recipe *recipes = NULL;
-  void *unit = NULL, *shells = NULL;
-  int64_t n = 0, p = 0;
+  void *shells = NULL;
+  int64_t *first = NULL, n = 0, p = 0;
   *grid = (xc_grid){0};
   TSL_TRY(xc_grid_check(rule));
   if (n_atoms < 0 || n_atoms > INT32_MAX)
     TSL_FAIL(TSL_ERR_INPUT, "grid: %lld atoms", (long long)n_atoms);
   TSL_TRY(make_recipes(rule, atoms, n_atoms, &recipes, &n));
-  TSL_TRY(tsl_alloc(1, sizeof(sphere), "unit sphere", &unit));
+  TSL_TRY(tsl_alloc(n_atoms, sizeof *first, "first points of the atoms", (void **)&first));
   TSL_TRY(tsl_alloc(n_atoms > 0 ? n_atoms : 1, sizeof(int32_t), "shells of the atoms", &shells));
   grid->shells = shells;
   grid->n_atoms = n_atoms;
@@ -289,11 +311,12 @@ tsl_err xc_grid_points(const xc_grid_rule *rule, const xc_atom *atoms, int64_t n
   for (int64_t i = 0; i < n_atoms; i++) {
     const recipe *own = &recipes[atoms[i].z];
     grid->shells[i] = (int32_t)own->n;
-    fill_atom(&atoms[i], (int32_t)i, own, unit, grid, p);
-    p += own->points;
+    first[i] = p, p += own->points;
   }
+  filling f = {atoms, recipes, first, grid};
+  TSL_TRY(tsl_parallel(n_atoms, FILLED, fill_atoms, &f));
 done:
-  TSL_FREE_ALL(unit, recipes);
+  TSL_FREE_ALL(first, recipes);
   if (err != TSL_OK) xc_grid_clear(grid);
   return err;
 }

@@ -1,8 +1,13 @@
 /* Groups: from points to ranges with shells. */
 #include "xc_groups_own.h"
 
+#include "parallel.h"
+
 #include <math.h>
 #include <string.h>
+
+/** Groups, and points, that a thread takes at a time. */
+enum { RANGE = 16, POINTS = 16384 };
 
 const char *const xc_grouping_words[] = {"kd", "cubes", NULL};
 const char *const xc_reach_words[] = {"radius", "exponent", NULL};
@@ -126,53 +131,64 @@ static bool touches(const extent *e, const double at[3], double reach) {
 
 /* ------------------------------------------------------------------ shells */
 
-/** List of shells that grows. */
-typedef struct shell_list {
-  int32_t *list;
-  int64_t n, room;
-} shell_list;
+/** The groups of a cut and which shells reach them, looked for twice: to count, and to list. */
+typedef struct finding {
+  const xc_basis *basis;
+  const double *reach;
+  const xc_place *places;
+  xc_group *groups;
+  int32_t *list; /**< NULL: count; else group->shells is where the group's begin */
+} finding;
 
-static tsl_err find_shells(const xc_basis *basis, const double *reach, const xc_place *places,
-                           xc_group *group, shell_list *s) {
-  tsl_err err = TSL_OK;
-  set_box(places, group);
-  const extent e = extent_of(places, group);
-  TSL_TRY(tsl_grow((void **)&s->list, s->n, basis->n_shells, &s->room, sizeof *s->list,
-                   "shells of the groups"));
-  group->shells = s->n;
-  for (int64_t i = 0; i < basis->n_shells; i++) {
-    if (!touches(&e, basis->shells[i].at, reach[i])) continue;
-    s->list[s->n++] = (int32_t)i;
-    group->functions += xc_shell_size(&basis->shells[i]);
+static void find_shells(const finding *f, xc_group *group) {
+  if (f->list == NULL) set_box(f->places, group);
+  const extent e = extent_of(f->places, group);
+  int64_t functions = 0;
+  int32_t n = 0;
+  for (int64_t i = 0; i < f->basis->n_shells; i++) {
+    if (!touches(&e, f->basis->shells[i].at, f->reach[i])) continue;
+    if (f->list != NULL) f->list[group->shells + n] = (int32_t)i;
+    functions += xc_shell_size(&f->basis->shells[i]);
+    n++;
   }
-  group->n_shells = (int32_t)(s->n - group->shells);
-done:
-  return err;
+  group->functions = functions, group->n_shells = n;
+}
+
+static tsl_err find_range(void *context, int slot, int64_t lo, int64_t hi) {
+  const finding *f = context;
+  (void)slot;
+  for (int64_t i = lo; i < hi; i++) find_shells(f, &f->groups[i]);
+  return TSL_OK;
 }
 
 /** Shells of all groups; groups that no shell reaches leave. */
 static tsl_err find_all(const xc_groups_rule *rule, const xc_basis *basis, const xc_place *places,
                         xc_cut *cut, xc_groups *out) {
   tsl_err err = TSL_OK;
-  shell_list s = {0};
-  void *memory = NULL;
-  int64_t kept = 0;
-  TSL_TRY(tsl_alloc(basis->n_shells > 0 ? basis->n_shells : 1, sizeof(double),
-                    "reach of the shells", &memory));
-  double *reach = memory;
+  double *reach = NULL;
+  int32_t *list = NULL;
+  int64_t kept = 0, n = 0;
+  TSL_TRY(tsl_alloc(basis->n_shells, sizeof *reach, "reach of the shells", (void **)&reach));
   for (int64_t i = 0; i < basis->n_shells; i++) reach[i] = xc_groups_reach(rule, &basis->shells[i]);
+  finding f = {basis, reach, places, cut->list, NULL};
+  TSL_TRY(tsl_parallel(cut->n, RANGE, find_range, &f));
   for (int64_t i = 0; i < cut->n; i++) {
-    TSL_TRY(find_shells(basis, reach, places, &cut->list[i], &s));
-    if (cut->list[i].functions > 0)
-      cut->list[kept++] = cut->list[i];
-    else
-      out->unreached += cut->list[i].n;
+    xc_group *group = &cut->list[i];
+    if (group->functions == 0) {
+      out->unreached += group->n;
+      continue;
+    }
+    group->shells = n, n += group->n_shells;
+    cut->list[kept++] = *group;
   }
+  TSL_TRY(tsl_alloc(n, sizeof *list, "shells of the groups", (void **)&list));
+  f.list = list;
+  TSL_TRY(tsl_parallel(kept, RANGE, find_range, &f));
   out->list = cut->list, out->n = kept;
-  out->shells = s.list, out->n_shells = s.n;
-  cut->list = NULL, s.list = NULL;
+  out->shells = list, out->n_shells = n;
+  cut->list = NULL, list = NULL;
 done:
-  TSL_FREE_ALL(memory, s.list);
+  TSL_FREE_ALL(reach, list);
   return err;
 }
 
@@ -195,27 +211,39 @@ done:
   return err;
 }
 
+/** Places of points that are not ordered yet. */
+typedef struct placing {
+  const xc_grid *grid;
+  xc_place *places;
+} placing;
+
+static tsl_err place_points(void *context, int slot, int64_t lo, int64_t hi) {
+  const placing *p = context;
+  (void)slot;
+  for (int64_t i = lo; i < hi; i++)
+    p->places[i] = (xc_place){{p->grid->x[i], p->grid->y[i], p->grid->z[i]}, i};
+  return TSL_OK;
+}
+
 tsl_err xc_groups_make(const xc_groups_rule *rule, const xc_basis *basis, xc_grid *grid,
                        xc_groups *out) {
   tsl_err err = TSL_OK;
   xc_cut cut = {0};
-  void *memory = NULL;
+  placing p = {.grid = grid};
   *out = (xc_groups){0};
   TSL_TRY(check_rule(rule));
   if (basis->n_shells > INT32_MAX)
     TSL_FAIL(TSL_ERR_INPUT, "groups: %lld shells are too many", (long long)basis->n_shells);
-  TSL_TRY(tsl_alloc(grid->n > 0 ? grid->n : 1, sizeof(xc_place), "places of the points", &memory));
-  xc_place *places = memory;
-  for (int64_t i = 0; i < grid->n; i++)
-    places[i] = (xc_place){{grid->x[i], grid->y[i], grid->z[i]}, i};
+  TSL_TRY(tsl_alloc(grid->n, sizeof *p.places, "places of the points", (void **)&p.places));
+  TSL_TRY(tsl_parallel(grid->n, POINTS, place_points, &p));
   if (rule->grouping == XC_KD)
-    TSL_TRY(xc_groups_kd(places, grid->n, rule->target, &cut));
+    TSL_TRY(xc_groups_kd(p.places, grid->n, rule->target, &cut));
   else
-    TSL_TRY(xc_groups_cubes(rule, grid, places, &cut));
-  TSL_TRY(find_all(rule, basis, places, &cut, out));
-  TSL_TRY(order_grid(places, grid, out));
+    TSL_TRY(xc_groups_cubes(rule, grid, p.places, &cut));
+  TSL_TRY(find_all(rule, basis, p.places, &cut, out));
+  TSL_TRY(order_grid(p.places, grid, out));
 done:
-  TSL_FREE_ALL(memory, cut.list);
+  TSL_FREE_ALL(p.places, cut.list);
   if (err != TSL_OK) xc_groups_clear(out);
   return err;
 }

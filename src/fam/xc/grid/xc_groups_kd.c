@@ -3,6 +3,8 @@
 
 #include "parallel.h"
 
+#include <string.h>
+
 /** Points of a group are a multiple of this many where the target allows it. */
 enum { QUANTUM = 32 };
 
@@ -11,30 +13,27 @@ static bool before(const xc_place *a, const xc_place *b, int axis) {
   return a->point < b->point;
 }
 
-static const xc_place *median_of(const xc_place *a, const xc_place *b, const xc_place *c,
-                                 int axis) {
-  if (before(b, a, axis)) {
-    const xc_place *low = b;
-    b = a, a = low;
-  }
-  if (!before(c, b, axis)) return b;
-  return before(a, c, axis) ? c : a;
-}
-
 static void swap(xc_place *a, xc_place *b) {
   const xc_place kept = *a;
   *a = *b;
   *b = kept;
 }
 
-/** Three places of a range by a fixed generator, so that no order of points is a bad one. */
-static xc_place xc_groups_kd_pick(const xc_place *places, int64_t n, int axis, uint64_t *state) {
-  const xc_place *three[3];
-  for (int i = 0; i < 3; i++) {
+/** About the k-th of n places: that of a sample by a fixed generator, so that no order of points is
+ *  a bad one. With a good one a range is gone through once and a half to find its middle. */
+static xc_place xc_groups_kd_pick(const xc_place *places, int64_t n, int64_t k, int axis,
+                                  uint64_t *state) {
+  enum { MOST = 127, LEAST = 3, EACH = 64 };
+  const int64_t wanted = n / EACH < MOST ? n / EACH : MOST, m = wanted > LEAST ? wanted : LEAST;
+  const xc_place *sample[MOST];
+  for (int64_t i = 0; i < m; i++) {
     *state = *state * 6364136223846793005u + 1442695040888963407u; /* Knuth, MMIX */
-    three[i] = &places[(int64_t)((*state >> 33) % (uint64_t)n)];
+    const xc_place *drawn = &places[(int64_t)((*state >> 33) % (uint64_t)n)];
+    int64_t at = i;
+    for (; at > 0 && before(drawn, sample[at - 1], axis); at--) sample[at] = sample[at - 1];
+    sample[at] = drawn;
   }
-  return *median_of(three[0], three[1], three[2], axis);
+  return *sample[(int64_t)((double)m * (double)k / (double)n)];
 }
 
 /** Bring the k smallest of n places to the front (C. A. R. Hoare, 1961). */
@@ -42,7 +41,7 @@ static void select_first(xc_place *places, int64_t n, int64_t k, int axis) {
   uint64_t state = 1;
   int64_t lo = 0, hi = n;
   while (hi - lo > 1) {
-    const xc_place pivot = xc_groups_kd_pick(places + lo, hi - lo, axis, &state);
+    const xc_place pivot = xc_groups_kd_pick(places + lo, hi - lo, k - lo, axis, &state);
     int64_t i = lo, j = hi - 1;
     while (i <= j) {
       while (before(&places[i], &pivot, axis)) i++;
@@ -59,15 +58,16 @@ static void select_first(xc_place *places, int64_t n, int64_t k, int axis) {
 }
 
 static int longest_side(const xc_place *places, int64_t n) {
-  double side[3];
-  for (int axis = 0; axis < 3; axis++) {
-    double lo = places[0].at[axis], hi = lo;
-    for (int64_t i = 1; i < n; i++) {
-      lo = places[i].at[axis] < lo ? places[i].at[axis] : lo;
-      hi = places[i].at[axis] > hi ? places[i].at[axis] : hi;
+  double lo[3], hi[3], side[3];
+  memcpy(lo, places[0].at, sizeof lo);
+  memcpy(hi, places[0].at, sizeof hi);
+  for (int64_t i = 1; i < n; i++)
+    for (int k = 0; k < 3; k++) {
+      const double at = places[i].at[k];
+      lo[k] = at < lo[k] ? at : lo[k];
+      hi[k] = at > hi[k] ? at : hi[k];
     }
-    side[axis] = hi - lo;
-  }
+  for (int k = 0; k < 3; k++) side[k] = hi[k] - lo[k];
   const int longest = side[1] > side[0] ? 1 : 0;
   return side[2] > side[longest] ? 2 : longest;
 }

@@ -178,36 +178,49 @@ static int64_t within(const frame *f, double reach, int64_t from) {
 
 /* ------------------------------------------------------------------- cells */
 
-/** Product of n factors, n a multiple of LANES. */
-static inline double product_of(const double *s, int64_t n) {
-  double product = 1;
-  for (int64_t k = 0; k < n; k += LANES)
-    product *= ((s[k] * s[k + 1]) * (s[k + 2] * s[k + 3])) *
-               ((s[k + 4] * s[k + 5]) * (s[k + 6] * s[k + 7]));
-  return product;
+/** Numbers of LANES atoms. */
+typedef double lanes __attribute__((vector_size(LANES * sizeof(double)), aligned(8), may_alias));
+
+static inline double product_of(const double s[LANES]) {
+  return ((s[0] * s[1]) * (s[2] * s[3])) * ((s[4] * s[5]) * (s[6] * s[7]));
 }
 
-/** The cell of atom j of the frame against the first n atoms, piece by piece; 0 once it is at most
- *  stop. Most cells end in the first piece, which holds the owner's nearest. */
-#define CELL(name, step)                                                             \
+/** What a step's polynomial is of, and the polynomial of lanes. The bounds are kept in a loop of
+ *  their own: the compiler makes branches of them where it sees what they are for. */
+#define BECKE_OF(nu) (nu)
+#define BECKE_LANES(t) (0.5 - 0.5 * XC_BECKE_TURN(XC_BECKE_TURN(XC_BECKE_TURN(t))))
+#define SSF_OF(nu) ssf_bounded(nu)
+#define SSF_LANES(t) XC_SSF_STEP(t, (t) * (t))
+
+/** The cell of atom j of the frame against the first n atoms, n a multiple of LANES; 0 once it is
+ *  at most stop, which is looked at piece by piece: most cells end in the first, which holds the
+ *  owner's nearest. A lane has the factors of every eighth atom: few products cross lanes. */
+#define CELL(name, OF, STEP)                                                         \
   TSL_LEVELS static double name(const frame *f, int64_t j, int64_t n, double stop) { \
     const double own = f->r[j];                                                      \
     double product = 1, s[PIECE];                                                    \
+    lanes all = {1, 1, 1, 1, 1, 1, 1, 1};                                            \
     for (int64_t k = 0, piece = LANES; k < n; k += piece, piece = PIECE) {           \
       const double *r = f->r + k, *inverse = f->inverse + j * f->row + k;            \
       const double *shift = f->shift + j * f->row + k;                               \
       if (piece > n - k) piece = n - k;                                              \
-      for (int64_t u = 0; u < piece; u++) {                                          \
+      const int64_t m = piece & -(int64_t)LANES;                                     \
+      for (int64_t u = 0; u < m; u++) {                                              \
         const double mu = (own - r[u]) * inverse[u];                                 \
-        s[u] = step(mu + shift[u] * (1 - mu * mu));                                  \
+        s[u] = OF(mu + shift[u] * (1 - mu * mu));                                    \
       }                                                                              \
-      product *= product_of(s, piece);                                               \
+      for (int64_t u = 0; u < m; u += LANES) {                                       \
+        const lanes t = *(const lanes *)(s + u);                                     \
+        all *= STEP(t);                                                              \
+      }                                                                              \
+      memcpy(s, &all, LANES * sizeof *s);                                            \
+      product = product_of(s);                                                       \
       if (product <= stop) return 0;                                                 \
     }                                                                                \
     return product;                                                                  \
   }
-CELL(becke_cell, becke_step)
-CELL(ssf_cell, ssf_step)
+CELL(becke_cell, BECKE_OF, BECKE_LANES)
+CELL(ssf_cell, SSF_OF, SSF_LANES)
 
 static int64_t nearest_of(const frame *f, int64_t n) {
   int64_t nearest = 0;

@@ -7,8 +7,9 @@
 
 #include <math.h>
 
-/** The half width of the SSF step. */
+/** The half width of the SSF step, and 1 over it, which is exact. */
 #define XC_SSF_A 0.64
+#define XC_SSF_INVERSE 1.5625
 
 /** Cells below so much of the sum of cells are left out of derivatives. */
 #define XC_LEAST_CELL 1e-16
@@ -23,11 +24,16 @@ struct xc_partition {
   double *shift;   /**< [n][n] a_ij of the size adjustment, -1 on the diagonal: own factor 1 */
 };
 
+/** The steps' polynomials, of numbers or of vectors of them; SSF's of t = nu/a held within 1. */
+#define XC_BECKE_TURN(nu) ((3 - (nu) * (nu)) * (nu)*0.5)
+#define XC_SSF_STEP(t, t2) \
+  (0.5 - 0.5 * ((1 / 16.) * ((t) * (35 + (t2) * (-35 + (t2) * (21 - 5 * (t2)))))))
+
 /** Becke's step: 1/2 (1 - p(p(p(nu)))), p(t) = t (3 - t^2)/2. */
 TSL_FN double becke_step(double nu) {
-  nu = (3 - nu * nu) * nu * 0.5;
-  nu = (3 - nu * nu) * nu * 0.5;
-  nu = (3 - nu * nu) * nu * 0.5;
+  nu = XC_BECKE_TURN(nu);
+  nu = XC_BECKE_TURN(nu);
+  nu = XC_BECKE_TURN(nu);
   return 0.5 - 0.5 * nu;
 }
 
@@ -38,16 +44,20 @@ TSL_FN double becke_slope(double nu, double s) {
   return s > 0 ? slope / s : 0;
 }
 
+/** nu/a, held within 1. */
+TSL_FN double ssf_bounded(double nu) {
+  const double x = nu * XC_SSF_INVERSE, above = x < -1 ? -1 : x;
+  return above > 1 ? 1 : above;
+}
+
 /** The step of SSF, eq. 11 and 14: exactly 1 below -a and 0 above a. */
 TSL_FN double ssf_step(double nu) {
-  const double above = nu < -XC_SSF_A ? -XC_SSF_A : nu;
-  const double t = (above > XC_SSF_A ? XC_SSF_A : above) / XC_SSF_A, t2 = t * t;
-  return 0.5 - 0.5 * ((1 / 16.) * (t * (35 + t2 * (-35 + t2 * (21 - 5 * t2)))));
+  const double t = ssf_bounded(nu);
+  return XC_SSF_STEP(t, t * t);
 }
 
 /** d ln s / d nu of it; 0 where s is. */
 TSL_FN double ssf_slope(double nu, double s) {
-  const double above = nu < -XC_SSF_A ? -XC_SSF_A : nu;
-  const double t = (above > XC_SSF_A ? XC_SSF_A : above) / XC_SSF_A, u = 1 - t * t;
-  return s > 0 ? -0.5 * (35 / 16.) / XC_SSF_A * (u * u * u) / s : 0;
+  const double t = ssf_bounded(nu), u = 1 - t * t;
+  return s > 0 ? -0.5 * (35 / 16.) * XC_SSF_INVERSE * (u * u * u) / s : 0;
 }

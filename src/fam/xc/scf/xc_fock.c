@@ -5,7 +5,6 @@
 #include "xc_matrix.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* ------------------------------------------------------------------- pairs */
@@ -22,11 +21,32 @@ void xc_schwarz(xc_engine *quartets, const xc_basis *basis, int64_t lo, int64_t 
     }
 }
 
-static int by_bound(const void *left, const void *right) {
-  const xc_shell_pair *p = left, *q = right;
-  if (p->bound != q->bound) return p->bound > q->bound ? -1 : 1;
-  if (p->a != q->a) return p->a < q->a ? -1 : 1;
-  return p->b < q->b ? -1 : p->b > q->b;
+/* Bits of a digit; an even number of digits, for the 64 bits of a bound. */
+enum { DIGIT = 11, DIGITS = 6, VALUES = 1 << DIGIT };
+
+/* Of bounds, which are not negative: bits of such numbers rise as they do. The largest first. */
+static int64_t digit_of(const xc_shell_pair *pair, int digit) {
+  uint64_t bits;
+  memcpy(&bits, &pair->bound, sizeof bits);
+  return (int64_t)(~bits >> (digit * DIGIT) & (VALUES - 1));
+}
+
+/* By falling bounds; where they are equal, as they were. Digit by digit (H. H. Seward, 1954). */
+static tsl_err sort_pairs(xc_shell_pair *list, int64_t n) {
+  tsl_err err = TSL_OK;
+  xc_shell_pair *other = NULL, *from = list;
+  TSL_TRY(tsl_alloc(n, sizeof *other, "pairs of shells", (void **)&other));
+  for (int d = 0; d < DIGITS; d++) {
+    int64_t first[VALUES + 1] = {0};
+    xc_shell_pair *to = from == list ? other : list;
+    for (int64_t k = 0; k < n; k++) first[digit_of(&from[k], d) + 1]++;
+    for (int v = 0; v < VALUES; v++) first[v + 1] += first[v];
+    for (int64_t k = 0; k < n; k++) to[first[digit_of(&from[k], d)]++] = from[k];
+    from = to;
+  }
+done:
+  tsl_free(other);
+  return err;
 }
 
 tsl_err xc_pairs_create(const xc_basis *basis, const double *bounds, double threshold,
@@ -44,7 +64,7 @@ tsl_err xc_pairs_create(const xc_basis *basis, const double *bounds, double thre
     for (int64_t b = 0; b <= a; b++)
       if (bounds[a * n + b] * most >= threshold)
         pairs->list[pairs->n++] = (xc_shell_pair){(int32_t)a, (int32_t)b, bounds[a * n + b], 0};
-  qsort(pairs->list, (size_t)pairs->n, sizeof *pairs->list, by_bound);
+  TSL_TRY(sort_pairs(pairs->list, pairs->n));
   for (int64_t k = 0; k < pairs->n; k++) {
     xc_shell_pair *p = &pairs->list[k];
     p->packed = pairs->n_packed;

@@ -8,10 +8,10 @@
 enum { SCALARS = 7, TABLE = XC_DIIS_MOST * XC_DIIS_MOST, HEAD = SCALARS + 2 * TABLE };
 enum { MOST_BLOCKS = 11 };
 
-/** Numbers of the state that lie together, of which a step changes [lo, hi). */
+/** Numbers of the state that lie together: the first used of n; a step changes [lo, hi). */
 typedef struct block {
   double *at;
-  int64_t n, lo, hi;
+  int64_t n, used, lo, hi;
 } block;
 
 static int blocks_of(const xc_scf *s, block list[MOST_BLOCKS]) {
@@ -20,17 +20,17 @@ static int blocks_of(const xc_scf *s, block list[MOST_BLOCKS]) {
   const int64_t entry = d->n > 0 ? (d->next + d->room - 1) % d->room : 0; /* the newest */
   const int64_t lo = entry * half, hi = d->n > 0 ? lo + half : lo;
   int n = 0;
-  list[n++] = (block){s->coulomb, nn, 0, nn};
-  list[n++] = (block){s->last_total, nn, 0, nn};
+  list[n++] = (block){s->coulomb, nn, nn, 0, nn};
+  list[n++] = (block){s->last_total, nn, nn, 0, nn};
   for (int t = 0; t < s->n_spin; t++) {
-    list[n++] = (block){s->exchange[t], nn, 0, nn};
-    list[n++] = (block){s->last_spin[t], nn, 0, nn};
+    list[n++] = (block){s->exchange[t], nn, nn, 0, nn};
+    list[n++] = (block){s->last_spin[t], nn, nn, 0, nn};
   }
-  list[n++] = (block){s->half, s->m * s->n, 0, 0}; /* its signs are the threads' */
-  list[n++] = (block){s->density_half[0], half, 0, half};
-  list[n++] = (block){d->matrices, d->room * half, lo, hi};
-  list[n++] = (block){d->errors, d->room * half, lo, hi};
-  if (d->densities != NULL) list[n++] = (block){d->densities, d->room * half, lo, hi};
+  list[n++] = (block){s->half, s->m * s->n, s->m * s->n, 0, 0}; /* its signs are the threads' */
+  list[n++] = (block){s->density_half[0], half, half, 0, half};
+  list[n++] = (block){d->matrices, d->room * half, d->n * half, lo, hi};
+  list[n++] = (block){d->errors, d->room * half, d->n * half, lo, hi};
+  if (d->densities != NULL) list[n++] = (block){d->densities, d->room * half, d->n * half, lo, hi};
   return n;
 }
 
@@ -52,7 +52,7 @@ void xc_scf_save(const xc_scf *scf, bool whole, double *numbers) {
   memcpy(numbers + SCALARS + TABLE, scf->diis.trace, sizeof scf->diis.trace);
   numbers += HEAD;
   for (int k = 0; k < count; numbers += list[k++].n) {
-    const int64_t lo = whole ? 0 : list[k].lo, hi = whole ? list[k].n : list[k].hi;
+    const int64_t lo = whole ? 0 : list[k].lo, hi = whole ? list[k].used : list[k].hi;
     if (lo < hi) xc_matrix_copy(hi - lo, list[k].at + lo, numbers + lo);
   }
 }
