@@ -1,62 +1,63 @@
 /**
  * @file rebalance.h
- * Move units from slow ranks to fast ones by measured times (seeds: LIO, Algorithm 1). A pure
- * function, tested without MPI.
+ * Between two phases: units move from slow ranks to fast ones by measured times, and a slow rank is
+ * left out (seeds: LIO, Algorithm 1). Pure functions, tested without MPI.
  *
  *   while t_max / t_min > k:
  *     dT = (t_max - t_min) / 2
- *     of the slowest rank's units take the one whose time * correction + migration cost is nearest
- *     to dT, correction being its seconds on the fastest rank over those on the slowest;
- *     move it; update both sums
+ *     of the slowest rank's units take the one whose seconds on the fastest rank, with what its
+ *     first run there takes more, are nearest to dT; move it; update both sums
  *
- * A move must make the larger of the two sums smaller, so the search ends.
- *
- * Units of a rank that takes no part go first, each to the rank that would have it done first.
- *
- * With a limit on the next phase, what first runs take more has to fit into the time below it: a
- * slow rank fills up over several phases. A limit of what the last phase took costs nothing.
+ * A move must make the larger of the two sums smaller, so the search ends. Of all owners on the way
+ * those are adopted with which the next TSL_PHASES_LEFT phases take least, the first of them with
+ * what first runs take more: if moving all does not pay, a slow rank gets rid of its units over
+ * several phases. Units whose times are not known stay: so nothing moves after the first phase.
  */
 #pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "timing_history.h"
 
-#include "error.h"
+/** Nobody knows how many phases follow; what is done once must pay within so many. */
+enum { TSL_PHASES_LEFT = 4 };
 
-/** Seconds of a unit on rank to over its seconds on rank from; positive. */
-typedef double (*tsl_ratio_fn)(const void *model, int64_t unit, int from, int to);
-/** s that the first run of a unit on rank to takes more than later ones, once: the rank has none of
- *  its functions and integrals yet. Not negative. */
-typedef double (*tsl_migration_fn)(const void *model, int64_t unit, int from, int to);
+/** Phases of an imbalance above this are looked at for ranks to leave out: balanced ranks stay as
+ *  they are. */
+#define TSL_REST_ABOVE 0.05
 
-typedef struct tsl_rebalance_ask {
-  int64_t n;
-  int n_ranks;
-  const double *seconds;   /**< [n] where they were measured; 0: no work */
-  const int32_t *measured; /**< [n] that rank; NULL: the present owner */
-  const bool *movable;     /**< [n] the others only count; NULL: all */
-  const bool *takes_part;  /**< [n_ranks] ranks that may have movable units; NULL: all */
-  tsl_ratio_fn correction; /**< called with model */
-  tsl_migration_fn migration;
-  const void *model;
-  double threshold; /**< k - 1 */
-  double longest;   /**< the next phase may take so many times the last one's seconds; 0: any */
-} tsl_rebalance_ask;
-
-/** What the moves bring. Imbalance: largest sum over mean sum - 1. */
+/** What moves bring. Imbalance: largest sum over mean sum - 1. */
 typedef struct tsl_rebalance_gain {
   int64_t moved;           /**< units with another owner than before */
-  double before, after;    /**< s, largest sum; before: where units were measured */
+  double before, after;    /**< s, largest sum */
   double imbalance_before; /**< 0: none */
   double imbalance_after;
-  double cost; /**< s that the next phase is longer, once, by the movable units */
+  double cost; /**< s that the next phase is longer, once */
 } tsl_rebalance_gain;
 
-/**
- * @param[in,out] owner  shape [n]
- * @param[out]    gain   may be without moves
- */
-tsl_err tsl_rebalance(const tsl_rebalance_ask *ask, int32_t *owner, tsl_rebalance_gain *gain);
+/** The rank that was left out; seconds of one phase of each set together. */
+typedef struct tsl_exclusion {
+  int32_t rank; /**< -1: nobody */
+  double saves; /**< that it took off the phases */
+  double least; /**< its least units took */
+  double cost;  /**< once, of what the others make anew */
+} tsl_exclusion;
 
-/** Are the moves worth their cost when so many phases follow? */
-bool tsl_rebalance_pays(const tsl_rebalance_gain *gain, int phases);
+/**
+ * Move the units whose home the set is, when that pays; their times go over to the new owners.
+ * @param[in]     threshold  k - 1
+ * @param[in,out] owner      shape [n_units]
+ */
+tsl_err tsl_history_rebalance(tsl_timing_history *learned, int set, double threshold,
+                              int32_t *owner, tsl_rebalance_gain *gain);
+
+/**
+ * Give the units of the slowest rank to the others, each to who has it done first, when that pays;
+ * their times go over to the new owners. Nobody is left out before the times of all units are
+ * known.
+ *
+ * The plan has judged ranks by predictions (select_ranks.h), this by measured times. A rank that is
+ * more than TSL_USEFUL_PEERS times slower than the fastest costs TSL_USEFUL_START each time that
+ * all units run, and the time of its least unit: nothing finer can make its load even with the
+ * others'. It is left out of the phases to come if it saves less.
+ * @param[in,out] owner  shape [n_units]
+ */
+tsl_err tsl_exclude_slow_ranks(tsl_timing_history *learned, int32_t *owner, tsl_exclusion *rest);

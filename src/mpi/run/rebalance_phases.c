@@ -4,6 +4,7 @@
 
 #include "bcast.h"
 #include "collective_error.h"
+#include "rebalance.h"
 
 #include <math.h>
 #include <string.h>
@@ -24,39 +25,13 @@ static double expected(const tsl_session *s, int set, const int32_t *owner, doub
   memset(load, 0, (size_t)s->size * sizeof *load);
   for (int64_t u = 0; u < s->units.n && set >= 0; u++) {
     const tsl_unit *unit = &s->units.list[u];
-    double seconds = l->seconds[set * l->n_units + u];
+    double seconds = tsl_history_of(l, set, u)->seconds;
     if (!tsl_kind_in(s->sets.mask[set], unit->kind)) continue;
     if (seconds <= 0) seconds = tsl_cost_seconds(&s->cost, owner[u], unit);
     load[owner[u]] += seconds;
-    if (!tsl_history_knows(l, u)) load[owner[u]] += tsl_history_setup(l, owner[u], unit, seconds);
+    if (!tsl_history_knows(l, u)) load[owner[u]] += tsl_history_setup(l, set, u, owner[u]);
   }
   return tsl_plan_longest(load, s->size);
-}
-
-/* By the cost model; 1 where it knows of no difference. */
-static double later_over_first(const tsl_session *s, const tsl_out_unit *row) {
-  const tsl_unit begin = tsl_unit_begin(&row->unit);
-  const double first = tsl_cost_seconds(&s->cost, row->owner, &begin);
-  return first > 0 ? tsl_cost_seconds(&s->cost, row->owner, &row->unit) / first : 1;
-}
-
-/* Take in a phase; the first as if it had had to do what later ones have. Units that were computed
- * before a restart tell nothing of these ranks. */
-static tsl_err learn(tsl_session *s, int phase, int set, const tsl_record *record) {
-  tsl_err err = TSL_OK;
-  tsl_out_unit *rows = NULL;
-  int64_t n = 0;
-  TSL_TRY(tsl_alloc(record->n_last, sizeof *rows, "measured times", (void **)&rows));
-  for (int64_t k = 0; k < record->n_last; k++) {
-    if (record->last[k].owner < 0) continue;
-    rows[n] = record->last[k];
-    if (phase == 0) rows[n].measured *= later_over_first(s, &rows[n]);
-    n++;
-  }
-  tsl_history_phase(&s->learned, set, rows, n);
-done:
-  tsl_free(rows);
-  return err;
 }
 
 static tsl_err learn_and_move(tsl_session *s, int phase, int32_t *owner, tsl_record *record) {
@@ -69,13 +44,13 @@ static tsl_err learn_and_move(tsl_session *s, int phase, int32_t *owner, tsl_rec
   const bool move = s->run.rebalance && s->run.plan != TSL_PLAN_SHARE;
   tsl_phase_line *line = &record->phases[record->n_phases - 1];
   TSL_TRY(tsl_alloc(s->size, sizeof *load, "loads", (void **)&load));
-  if (s->learned.seconds == NULL)
+  if (s->learned.unit == NULL)
     TSL_TRY(tsl_history_open(s->units.list, s->units.n, &s->cost, &s->sets, &s->learned));
   if (set >= 0) {
-    TSL_TRY(learn(s, phase, set, record));
+    TSL_TRY(tsl_history_phase(&s->learned, set, record->last, record->n_last));
     if (move)
       TSL_TRY(tsl_history_rebalance(&s->learned, set, s->run.rebalance_threshold, owner, &gain));
-    if (move && gain.imbalance_after > TSL_REST_ABOVE)
+    if (move && gain.moved == 0 && gain.imbalance_after > TSL_REST_ABOVE)
       TSL_TRY(tsl_exclude_slow_ranks(&s->learned, owner, &rest));
   }
   if (rest.rank >= 0) s->cost.left_out[rest.rank] = true;

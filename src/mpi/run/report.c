@@ -5,7 +5,7 @@
 #include "device_probe.h"
 #include "plan.h"
 #include "text.h"
-#include "timing_history.h"
+#include "rebalance.h"
 #include "version.h"
 
 #include <math.h>
