@@ -9,7 +9,6 @@ typedef struct rank_sum {
   double now, last; /* in this phase and in the one before, of units that were there in both */
   double both;      /* of each of these the smaller one */
   double seconds, predicted; /* of all, by the history and by the cost model */
-  bool at_work;
 } rank_sum;
 
 tsl_err tsl_history_open(const tsl_unit *units, int64_t n_units, const tsl_cost *cost,
@@ -20,54 +19,63 @@ tsl_err tsl_history_open(const tsl_unit *units, int64_t n_units, const tsl_cost 
       .units = units, .n_units = n_units, .cost = cost, .sets = sets, .n_ranks = cost->n_ranks};
   TSL_TRY(tsl_alloc(sets->n * n_units, sizeof *l->unit, "measured times", (void **)&l->unit));
   TSL_TRY(tsl_alloc(n_units, sizeof *l->settled, "measured times", (void **)&l->settled));
-  TSL_TRY(tsl_alloc(sets->n * n_kinds, sizeof *l->rank, "measured speeds", (void **)&l->rank));
+  TSL_TRY(tsl_alloc(sets->n * n_kinds, sizeof *l->off, "measured speeds", (void **)&l->off));
 done:
   if (err != TSL_OK) tsl_history_clear(l);
   return err;
 }
 
 void tsl_history_clear(tsl_timing_history *l) {
-  TSL_FREE_ALL(l->unit, l->settled, l->rank);
+  TSL_FREE_ALL(l->unit, l->settled, l->off);
   *l = (tsl_timing_history){.n_units = 0};
 }
 
-static tsl_history_rank *rank_of(const tsl_timing_history *l, int set, int rank, int kind) {
-  return &l->rank[((int64_t)set * l->n_ranks + rank) * TSL_MAX_KINDS + kind];
+static int64_t place_of(const tsl_timing_history *l, int set, int rank, int kind) {
+  return ((int64_t)set * l->n_ranks + rank) * TSL_MAX_KINDS + kind;
 }
 
 double tsl_history_off(const tsl_timing_history *l, int set, int rank, int kind) {
-  return rank_of(l, set, rank, kind)->off;
+  return l->off[place_of(l, set, rank, kind)];
 }
 
 /* ---- taking in */
 
-static rank_sum *sum_of(rank_sum *sums, const tsl_out_unit *row) {
-  return &sums[(int64_t)row->owner * TSL_MAX_KINDS + row->unit.kind];
+static rank_sum *sum_of(const tsl_timing_history *l, rank_sum *sums, const tsl_out_unit *row) {
+  return &sums[place_of(l, 0, row->owner, row->unit.kind)];
 }
 
-/* Seconds of a later run as far as two phases show them; a second run is believed. */
+/* Seconds of a later run as far as two phases show them; a second run is believed. A first run
+ * only makes the next one a later one. */
 static void take_row(tsl_timing_history *l, int set, const tsl_out_unit *row, const rank_sum *sum) {
   tsl_history_unit *of = tsl_history_of(l, set, row->unit.id);
-  bool *settled = &l->settled[row->unit.id];
-  if (*settled) {
+  if (l->settled[row->unit.id]) {
     of->seconds = of->last > 0 ? fmin(row->measured, of->last) : row->measured;
     if (of->last > 0 && sum->both > 0) of->seconds *= fmin(sum->now, sum->last) / sum->both;
     of->last = row->measured;
   }
-  *settled = true;
+  l->settled[row->unit.id] = true;
 }
 
-static void take_speed(tsl_history_rank *of, const rank_sum *sum) {
-  if (sum->seconds > 0 && sum->predicted > 0) {
-    of->off = sum->seconds / sum->predicted;
-  } else if (!sum->at_work && of->off > 0) {
-    of->idle++;
-    if ((of->idle & (of->idle - 1)) == 0) of->off = sqrt(of->off);
-  }
+/* Of the rank's units of the kind that were there in the set's last phase. */
+static void add_row(const tsl_timing_history *l, int set, const tsl_out_unit *row, rank_sum *sum) {
+  const double last = tsl_history_of(l, set, row->unit.id)->last;
+  if (last <= 0) return;
+  sum->now += row->measured, sum->last += last, sum->both += fmin(row->measured, last);
 }
 
-/* A unit's factor is found once. */
-static void take_own(tsl_history_unit *of, double predicted, double off) {
+static void add_known(const tsl_timing_history *l, int set, const tsl_out_unit *row,
+                      rank_sum *sum) {
+  const tsl_history_unit *of = tsl_history_of(l, set, row->unit.id);
+  const double predicted = tsl_cost_seconds(l->cost, row->owner, &row->unit);
+  if (of->seconds <= 0) return;
+  sum->seconds += of->seconds, sum->predicted += predicted * (of->own > 0 ? of->own : 1);
+}
+
+/* The unit's own factor is found once. */
+static void take_own(tsl_timing_history *l, int set, const tsl_out_unit *row) {
+  tsl_history_unit *of = tsl_history_of(l, set, row->unit.id);
+  const double predicted = tsl_cost_seconds(l->cost, row->owner, &row->unit);
+  const double off = tsl_history_off(l, set, row->owner, row->unit.kind);
   if (of->own <= 0 && of->seconds > 0 && predicted > 0 && off > 0)
     of->own = of->seconds / predicted / off;
 }
@@ -75,36 +83,21 @@ static void take_own(tsl_history_unit *of, double predicted, double off) {
 tsl_err tsl_history_phase(tsl_timing_history *l, int set, const tsl_out_unit *rows,
                           int64_t n_rows) {
   tsl_err err = TSL_OK;
-  rank_sum *sums = NULL;
-  bool at_work[TSL_MAX_KINDS] = {false};
-  TSL_TRY(tsl_alloc((int64_t)l->n_ranks * TSL_MAX_KINDS, sizeof *sums, "measured speeds",
-                    (void **)&sums));
-  for (const tsl_out_unit *row = rows; row < rows + n_rows; row++) {
-    const double last = row->owner >= 0 ? tsl_history_of(l, set, row->unit.id)->last : 0;
-    if (last <= 0) continue;
-    rank_sum *sum = sum_of(sums, row);
-    sum->now += row->measured, sum->last += last, sum->both += fmin(row->measured, last);
-  }
-  for (const tsl_out_unit *row = rows; row < rows + n_rows; row++) {
-    if (row->owner < 0) continue;
-    const tsl_history_unit *of = tsl_history_of(l, set, row->unit.id);
-    rank_sum *sum = sum_of(sums, row);
-    take_row(l, set, row, sum);
-    sum->at_work = at_work[row->unit.kind] = true;
-    if (of->seconds <= 0) continue;
-    sum->seconds += of->seconds;
-    sum->predicted +=
-        tsl_cost_seconds(l->cost, row->owner, &row->unit) * (of->own > 0 ? of->own : 1);
-  }
-  for (int r = 0; r < l->n_ranks; r++)
-    for (int kind = 0; kind < TSL_MAX_KINDS; kind++)
-      if (at_work[kind])
-        take_speed(rank_of(l, set, r, kind), &sums[(int64_t)r * TSL_MAX_KINDS + kind]);
-  for (const tsl_out_unit *row = rows; row < rows + n_rows; row++)
-    if (row->owner >= 0)
-      take_own(tsl_history_of(l, set, row->unit.id),
-               tsl_cost_seconds(l->cost, row->owner, &row->unit),
-               tsl_history_off(l, set, row->owner, row->unit.kind));
+  const tsl_out_unit *end = rows + n_rows;
+  const int64_t n_kinds = (int64_t)l->n_ranks * TSL_MAX_KINDS, first = place_of(l, set, 0, 0);
+  rank_sum *sums = NULL; /* [n_ranks][TSL_MAX_KINDS] */
+  TSL_TRY(tsl_alloc(n_kinds, sizeof *sums, "measured speeds", (void **)&sums));
+  for (const tsl_out_unit *row = rows; row < end; row++)
+    if (row->owner >= 0) add_row(l, set, row, sum_of(l, sums, row));
+  for (const tsl_out_unit *row = rows; row < end; row++)
+    if (row->owner >= 0) take_row(l, set, row, sum_of(l, sums, row));
+  for (const tsl_out_unit *row = rows; row < end; row++)
+    if (row->owner >= 0) add_known(l, set, row, sum_of(l, sums, row));
+  for (int64_t k = 0; k < n_kinds; k++)
+    if (sums[k].seconds > 0 && sums[k].predicted > 0)
+      l->off[first + k] = sums[k].seconds / sums[k].predicted;
+  for (const tsl_out_unit *row = rows; row < end; row++)
+    if (row->owner >= 0) take_own(l, set, row);
 done:
   tsl_free(sums);
   return err;

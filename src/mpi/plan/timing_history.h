@@ -15,9 +15,7 @@
  * factor, found in its second run as what it is off beyond its rank's units together. It goes with
  * the unit, so that a rank is not thought slow for having got a long one.
  *
- * A rank without units of a kind is measured no more. What was believed of it goes half way
- * (geometric) back to the cost model in the 1st, 2nd, 4th, 8th ... phase that passes so: it is
- * tried again when that promises to pay, and if it is slow indeed, ever more rarely.
+ * A rank without units of a kind is measured no more; what was believed of it stays.
  */
 #pragma once
 
@@ -31,12 +29,6 @@ typedef struct tsl_history_unit {
   double own;     /**< a factor beyond that of the rank where it was found */
 } tsl_history_unit;
 
-/** A rank with a kind in a set. */
-typedef struct tsl_history_rank {
-  double off;   /**< a factor, beyond those of the units */
-  int32_t idle; /**< phases of the set in which the rank had no unit of the kind */
-} tsl_history_rank;
-
 typedef struct tsl_timing_history {
   const tsl_unit *units; /**< [n_units] not owned, as the next two */
   const tsl_cost *cost;
@@ -45,7 +37,8 @@ typedef struct tsl_timing_history {
   int n_ranks;
   tsl_history_unit *unit; /**< [sets->n][n_units] */
   bool *settled;          /**< [n_units] has run on its present owner */
-  tsl_history_rank *rank; /**< [sets->n][n_ranks][TSL_MAX_KINDS] */
+  double *off;            /**< [sets->n][n_ranks][TSL_MAX_KINDS] a factor of the rank with the kind,
+                             beyond those of the units */
 } tsl_timing_history;
 
 /** @param[out] learned  free with tsl_history_clear */
