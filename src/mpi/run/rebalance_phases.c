@@ -1,5 +1,5 @@
-/* Rank 0 learns from a phase's log and moves units where that pays. All ranks receive the owners and
- * the changed inputs. */
+/* Rank 0 learns from a phase's log and moves units where that pays. All ranks receive the owners
+ * and the changed inputs. */
 #include "rebalance_phases.h"
 
 #include "bcast.h"
