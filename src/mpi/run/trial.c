@@ -57,8 +57,8 @@ static tsl_err time_way(tsl_session *s, int32_t way, double *seconds) {
   TSL_TRY(create_way(s, way));
   TSL_TRY(tsl_session_worker(s));
   while (n < s->units.n && s->units.list[n].kind == 0) n++;
-  TSL_COLLECTIVE_TRY(
-      s->comm, tsl_measure(&s->executor, s->units.list, n, s->size, s->run.memory, NULL, &speed));
+  TSL_COLLECTIVE_TRY(s->comm,
+                     tsl_measure(&s->executor, s->units.list, n, s->size, s->run.memory, &speed));
   for (int64_t u = 0; u < n; u++) *seconds += tsl_speed_seconds(&speed, &s->units.list[u]);
   TSL_MPI(MPI_Bcast(seconds, 1, MPI_DOUBLE, deciding_rank(s), s->comm));
 done:
