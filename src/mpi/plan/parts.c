@@ -42,42 +42,12 @@ static void list_units(const tsl_plan *plan, tsl_parts *p) {
     p->before[k + 1] = p->before[k] + tsl_cost_seconds(p->cost, 0, &p->units[p->order[k]]);
 }
 
-static void find_ideal(const tsl_plan *plan, tsl_parts *p) {
-  double rate = 0; /* whole works in a second */
-  for (int r = 0; r < p->n_ranks; r++) {
-    double seconds = 0;
-    for (int64_t u = 0; u < plan->n_units && tsl_cost_takes_part(p->cost, r); u++)
-      seconds += tsl_cost_seconds(p->cost, r, &p->units[u]);
-    rate += seconds > 0 ? 1 / seconds : 0;
-  }
-  p->ideal = rate > 0 ? 1 / rate : 0;
-}
-
 static tsl_range first_range(const tsl_parts *p, const tsl_plan *plan, int rank) {
   const int64_t *mine = p->order + p->start[rank];
   const int64_t n = p->start[rank + 1] - p->start[rank];
   int64_t front = (int64_t)ceil((double)n * (1 - plan->dynamic));
   while (front < n && stays(plan, &p->units[mine[front]])) front++;
   return (tsl_range){(int32_t)front, (int32_t)n};
-}
-
-tsl_err tsl_parts_make(const tsl_plan *plan, const tsl_unit *units, const tsl_cost *cost,
-                       tsl_parts *parts) {
-  tsl_err err = TSL_OK;
-  *parts = (tsl_parts){.n_ranks = plan->n_ranks, .units = units, .cost = cost};
-  TSL_TRY(parts_allocate(plan, parts));
-  list_units(plan, parts);
-  find_ideal(plan, parts);
-  for (int r = 0; r < plan->n_ranks; r++)
-    parts->left[r] = first_range(parts, plan, r), parts->slower[r] = 1;
-done:
-  if (err != TSL_OK) tsl_parts_clear(parts);
-  return err;
-}
-
-void tsl_parts_clear(tsl_parts *p) {
-  TSL_FREE_ALL(p->order, p->start, p->before, p->left, p->slower);
-  *p = (tsl_parts){0};
 }
 
 /* ---- speeds */
@@ -100,6 +70,35 @@ static double seconds_left(const tsl_parts *p, int rank) {
   const int64_t hi = p->start[rank] + p->left[rank].back;
   const double speed = lo < hi ? rate(p, rank, p->order[hi - 1]) : 0;
   return speed > 0 ? (p->before[hi] - p->before[lo]) / speed : 0;
+}
+
+/* All units over the speed of all ranks, judged by the unit in the middle. */
+static double ideal_time(const tsl_parts *p) {
+  const int64_t n = p->start[p->n_ranks];
+  double speed = 0;
+  for (int r = 0; r < p->n_ranks && n > 0; r++) speed += rate(p, r, p->order[n / 2]);
+  return speed > 0 ? p->before[n] / speed : 0;
+}
+
+/* ---- making */
+
+tsl_err tsl_parts_make(const tsl_plan *plan, const tsl_unit *units, const tsl_cost *cost,
+                       tsl_parts *parts) {
+  tsl_err err = TSL_OK;
+  *parts = (tsl_parts){.n_ranks = plan->n_ranks, .units = units, .cost = cost};
+  TSL_TRY(parts_allocate(plan, parts));
+  list_units(plan, parts);
+  for (int r = 0; r < plan->n_ranks; r++)
+    parts->left[r] = first_range(parts, plan, r), parts->slower[r] = 1;
+  parts->ideal = ideal_time(parts);
+done:
+  if (err != TSL_OK) tsl_parts_clear(parts);
+  return err;
+}
+
+void tsl_parts_clear(tsl_parts *p) {
+  TSL_FREE_ALL(p->order, p->start, p->before, p->left, p->slower);
+  *p = (tsl_parts){0};
 }
 
 /* ---- the rules */

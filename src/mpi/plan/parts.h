@@ -28,7 +28,7 @@ typedef struct tsl_parts {
                         (tsl_plan.kept), else in order of id; without finished ones */
   int64_t *start; /**< [n_ranks + 1] where each rank's begin in order */
   double *before; /**< [start[n_ranks] + 1] seconds before each on rank 0's device, in that order */
-  double ideal;   /**< s of the whole work were it spread by speed */
+  double ideal;   /**< s of all units were they spread by speed, about */
   tsl_range *left; /**< [n_ranks] not begun: at first all but the front that the plan has for the
                         rank alone (tsl_plan.dynamic, kept) */
   double *slower;  /**< [n_ranks] measured over predicted seconds of late, at first 1 */
