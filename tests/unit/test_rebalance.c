@@ -211,12 +211,24 @@ static void pays(void **state) {
   assert_int_equal(balance(&in, 0).moved, 0);
 }
 
+/* A rank that is too slow for any unit is no reason to leave the others uneven. */
+static void passes_over_slow_ranks(void **state) {
+  static instance in;
+  uint64_t seed = 8;
+  (void)state;
+  make(&in, 4, 100, &seed);
+  in.slowness[2] = 1000;
+  for (int64_t u = 0; u < in.n; u++) in.owner[u] = 0;
+  (void)balance(&in, 0.02);
+  assert_true(most(&in, in.owner) < 1.05 * ideal(&in));
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(equal_ranks),    cmocka_unit_test(seed_case),
       cmocka_unit_test(unequal_speeds), cmocka_unit_test(one_to_three),
       cmocka_unit_test(no_move_left),   cmocka_unit_test(stays),
-      cmocka_unit_test(pays),
+      cmocka_unit_test(pays),           cmocka_unit_test(passes_over_slow_ranks),
   };
   return cmocka_run_group_tests_name("unit.rebalance", tests, NULL, NULL);
 }

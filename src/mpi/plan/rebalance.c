@@ -16,6 +16,7 @@ typedef struct search {
   int32_t *paid;        /* [n_units] the last that paid */
   double *load;         /* [n_ranks] s of a phase of the set */
   double *extra;        /* [n_ranks] s that first runs take more */
+  bool *closed;         /* [n_ranks] none of the slowest rank's units is worth moving there */
 } search;
 
 static tsl_err open_search(search *s) {
@@ -25,6 +26,7 @@ static tsl_err open_search(search *s) {
   TSL_TRY(tsl_alloc(l->n_units, sizeof *s->paid, "rebalancing", (void **)&s->paid));
   TSL_TRY(tsl_alloc(l->n_ranks, sizeof *s->load, "rebalancing", (void **)&s->load));
   TSL_TRY(tsl_alloc(l->n_ranks, sizeof *s->extra, "rebalancing", (void **)&s->extra));
+  TSL_TRY(tsl_alloc(l->n_ranks, sizeof *s->closed, "rebalancing", (void **)&s->closed));
   for (int64_t u = 0; u < l->n_units; u++) s->to[u] = s->paid[u] = s->owner[u];
 done:
   return err;
@@ -62,15 +64,15 @@ static double next_phases(const search *s) {
 
 /* ---- moves */
 
-/* Slowest and fastest of the ranks that take part; false: there are not two. */
+/* Slowest of the ranks that take part, and the fastest that is open; false: there are not two. */
 static bool ends(const search *s, int *slowest, int *fastest) {
   *slowest = *fastest = -1;
   for (int r = 0; r < s->learned->n_ranks; r++) {
     if (!tsl_cost_takes_part(s->learned->cost, r)) continue;
     if (*slowest < 0 || s->load[r] > s->load[*slowest]) *slowest = r;
-    if (*fastest < 0 || s->load[r] < s->load[*fastest]) *fastest = r;
+    if (!s->closed[r] && (*fastest < 0 || s->load[r] < s->load[*fastest])) *fastest = r;
   }
-  return *slowest != *fastest;
+  return *fastest >= 0 && *slowest != *fastest;
 }
 
 /* The unit to move from the slowest to the fastest, or -1. */
@@ -100,11 +102,14 @@ static void move_units(search *s, double threshold) {
   const int64_t n = s->learned->n_units;
   const double now = next_phases(s) * (1 - PROGRESS);
   int slowest, fastest;
-  for (int64_t moves = 0; moves < 2 * n && ends(s, &slowest, &fastest); moves++) {
+  for (int64_t moves = 0; moves < 2 * n && ends(s, &slowest, &fastest);) {
     if (s->load[slowest] <= (1 + threshold) * s->load[fastest]) break;
     const int64_t unit = pick(s, slowest, fastest);
-    if (unit < 0) break;
+    s->closed[fastest] = unit < 0;
+    if (unit < 0) continue;
     move(s, unit, slowest, fastest);
+    memset(s->closed, 0, (size_t)s->learned->n_ranks * sizeof *s->closed);
+    moves++;
     if (next_phases(s) < now) memcpy(s->paid, s->to, (size_t)n * sizeof *s->to);
   }
 }
@@ -126,6 +131,6 @@ tsl_err tsl_rebalance(tsl_timing_history *l, int set, double threshold, int32_t 
     gain->moved++;
   }
 done:
-  TSL_FREE_ALL(s.to, s.paid, s.load, s.extra);
+  TSL_FREE_ALL(s.to, s.paid, s.load, s.extra, s.closed);
   return err;
 }

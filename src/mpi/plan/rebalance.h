@@ -8,7 +8,8 @@
  *     of the slowest rank's units take the one whose seconds on the fastest rank, with what its
  *     first run there takes more, are nearest to dT; move it; update both sums
  *
- * A move must make the larger of the two sums smaller, so the search ends. As many of the moves are
+ * A move must make the larger of the two sums smaller, so the search ends; where no unit of the
+ * slowest rank does, the rank after the fastest is looked at. As many of the moves are
  * made as pay: the next TSL_PHASES_LEFT phases must take less with them than without, what first
  * runs take more included. So a slow rank whose units are dear gets rid of them over several
  * phases. Units whose times are not known stay: nothing moves after the first phase.
