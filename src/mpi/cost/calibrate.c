@@ -37,7 +37,7 @@ static const char *key_of(const char *keys, int rank) {
   return keys + (size_t)rank * TSL_COST_KEY;
 }
 
-/* ---- ways, and phases besides their units */
+/* ---- phases besides their units */
 
 void tsl_calibration_keep_phases(const tsl_run_settings *settings, const tsl_cost *cost, int kind,
                                  double value) {
@@ -46,24 +46,6 @@ void tsl_calibration_keep_phases(const tsl_run_settings *settings, const tsl_cos
   if (!tsl_calibration_find(settings, cost->keys, kind, 1, c) ||
       fabs(c[0][0] / value - 1) > TSL_STEADY)
     tsl_calibration_keep(settings, cost->keys, kind, value);
-}
-
-int32_t tsl_calibration_way(const tsl_run_settings *settings, const tsl_placement *device,
-                            const tsl_family *family, const char *what) {
-  char key[TSL_COST_KEY];
-  double c[1][TSL_N_TERMS];
-  tsl_calibration_key(device, family, what, key);
-  if (settings->calibrate == TSL_CALIBRATE_ALWAYS ||
-      !tsl_calibration_find(settings, key, TSL_WAY, 1, c))
-    return -1;
-  return (int32_t)fmin(INT16_MAX, c[0][0]);
-}
-
-void tsl_calibration_keep_way(const tsl_run_settings *settings, const tsl_placement *device,
-                              const tsl_family *family, const char *what, int32_t way) {
-  char key[TSL_COST_KEY];
-  tsl_calibration_key(device, family, what, key);
-  tsl_calibration_keep(settings, key, TSL_WAY, way);
 }
 
 /* ---- the root's part */

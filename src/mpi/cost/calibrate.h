@@ -31,14 +31,6 @@ tsl_err tsl_calibrate(MPI_Comm comm, const tsl_executor *executor, const tsl_uni
                       int64_t n_units, const tsl_run_settings *settings, tsl_cost *cost,
                       int *measured);
 
-/** Root. The way that a trial on this device has found; -1: not known, or to be found anew. */
-int32_t tsl_calibration_way(const tsl_run_settings *settings, const tsl_placement *device,
-                            const tsl_family *family, const char *what);
-
-/** Root. Keep it; a file that cannot be written is told. */
-void tsl_calibration_keep_way(const tsl_run_settings *settings, const tsl_placement *device,
-                              const tsl_family *family, const char *what, int32_t way);
-
 /** What a run has shown of the units of a kind on a rank. */
 typedef struct tsl_kind_seconds {
   double terms[TSL_N_TERMS]; /**< of the cost model, in sum; setups of first runs alone */
