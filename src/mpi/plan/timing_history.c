@@ -2,6 +2,7 @@
  * rebalancing reads them. */
 #include "timing_history.h"
 
+#include <float.h>
 #include <math.h>
 
 /* s of a rank's units of a kind. */
@@ -18,7 +19,7 @@ tsl_err tsl_history_open(const tsl_unit *units, int64_t n_units, const tsl_cost 
   *l = (tsl_timing_history){
       .units = units, .n_units = n_units, .cost = cost, .sets = sets, .n_ranks = cost->n_ranks};
   TSL_TRY(tsl_alloc(sets->n * n_units, sizeof *l->unit, "measured times", (void **)&l->unit));
-  TSL_TRY(tsl_alloc(n_units, sizeof *l->settled, "measured times", (void **)&l->settled));
+  TSL_TRY(tsl_alloc(n_units, sizeof *l->first, "measured times", (void **)&l->first));
   TSL_TRY(tsl_alloc(sets->n * n_kinds, sizeof *l->off, "measured speeds", (void **)&l->off));
 done:
   if (err != TSL_OK) tsl_history_clear(l);
@@ -26,7 +27,7 @@ done:
 }
 
 void tsl_history_clear(tsl_timing_history *l) {
-  TSL_FREE_ALL(l->unit, l->settled, l->off);
+  TSL_FREE_ALL(l->unit, l->first, l->off);
   *l = (tsl_timing_history){.n_units = 0};
 }
 
@@ -44,16 +45,25 @@ static rank_sum *sum_of(const tsl_timing_history *l, rank_sum *sums, const tsl_o
   return &sums[place_of(l, 0, row->owner, row->unit.kind)];
 }
 
-/* Seconds of a later run as far as two phases show them; a second run is believed. A first run
- * only makes the next one a later one. */
+/* Of a run in the first phase, which may have less to do, those of a later one. */
+static double as_later(const tsl_timing_history *l, const tsl_out_unit *row) {
+  const tsl_unit begin = tsl_unit_begin(&row->unit);
+  const double now = tsl_cost_seconds(l->cost, row->owner, &begin);
+  const double later = tsl_cost_seconds(l->cost, row->owner, &row->unit);
+  return row->phase == 0 && now > 0 ? row->measured * later / now : row->measured;
+}
+
+/* A second run is believed; of later ones time counts as far as two phases show it. */
 static void take_row(tsl_timing_history *l, int set, const tsl_out_unit *row, const rank_sum *sum) {
   tsl_history_unit *of = tsl_history_of(l, set, row->unit.id);
-  if (l->settled[row->unit.id]) {
-    of->seconds = of->last > 0 ? fmin(row->measured, of->last) : row->measured;
-    if (of->last > 0 && sum->both > 0) of->seconds *= fmin(sum->now, sum->last) / sum->both;
-    of->last = row->measured;
+  double *first = &l->first[row->unit.id];
+  if (*first == 0) {
+    *first = fmax(as_later(l, row), DBL_MIN);
+    return;
   }
-  l->settled[row->unit.id] = true;
+  of->seconds = of->last > 0 ? fmin(row->measured, of->last) : row->measured;
+  if (of->last > 0 && sum->both > 0) of->seconds *= fmin(sum->now, sum->last) / sum->both;
+  of->last = row->measured;
 }
 
 /* Of the rank's units of the kind that were there in the set's last phase. */
@@ -69,6 +79,17 @@ static void add_known(const tsl_timing_history *l, int set, const tsl_out_unit *
   const double predicted = tsl_cost_seconds(l->cost, row->owner, &row->unit);
   if (of->seconds <= 0) return;
   sum->seconds += of->seconds, sum->predicted += predicted * (of->own > 0 ? of->own : 1);
+}
+
+/* A second run tells what the first took more, beyond what the rank is off. */
+static void take_first(tsl_timing_history *l, int set, const tsl_out_unit *row) {
+  double *first = &l->first[row->unit.id];
+  const int kind = row->unit.kind;
+  if (*first < 0 || tsl_history_of(l, set, row->unit.id)->last <= 0) return;
+  l->more[kind] += fmax(0, *first - row->measured);
+  l->more_predicted[kind] +=
+      tsl_cost_setup(l->cost, row->owner, &row->unit) * tsl_history_off(l, set, row->owner, kind);
+  *first = -1;
 }
 
 /* The unit's own factor is found once. */
@@ -97,7 +118,7 @@ tsl_err tsl_history_phase(tsl_timing_history *l, int set, const tsl_out_unit *ro
     if (sums[k].seconds > 0 && sums[k].predicted > 0)
       l->off[first + k] = sums[k].seconds / sums[k].predicted;
   for (const tsl_out_unit *row = rows; row < end; row++)
-    if (row->owner >= 0) take_own(l, set, row);
+    if (row->owner >= 0) take_first(l, set, row), take_own(l, set, row);
 done:
   tsl_free(sums);
   return err;
@@ -116,8 +137,10 @@ double tsl_history_ratio(const tsl_timing_history *l, int set, int64_t unit, int
 }
 
 double tsl_history_setup(const tsl_timing_history *l, int set, int64_t unit, int rank) {
-  const double off = tsl_history_off(l, set, rank, l->units[unit].kind);
-  return tsl_cost_setup(l->cost, rank, &l->units[unit]) * (off > 0 ? off : 1);
+  const int kind = l->units[unit].kind;
+  const double off = tsl_history_off(l, set, rank, kind);
+  const double more = l->more_predicted[kind] > 0 ? l->more[kind] / l->more_predicted[kind] : 1;
+  return tsl_cost_setup(l->cost, rank, &l->units[unit]) * (off > 0 ? off : 1) * more;
 }
 
 void tsl_history_carry(tsl_timing_history *l, int64_t unit, int from, int to) {
@@ -125,5 +148,5 @@ void tsl_history_carry(tsl_timing_history *l, int64_t unit, int from, int to) {
     tsl_history_of(l, s, unit)->seconds *= tsl_history_ratio(l, s, unit, from, to);
     tsl_history_of(l, s, unit)->last = 0;
   }
-  l->settled[unit] = false;
+  l->first[unit] = 0;
 }

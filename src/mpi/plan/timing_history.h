@@ -4,7 +4,7 @@
  * ranks are off the cost model. Pure, tested without MPI; the runtime has it on rank 0.
  *
  * Times are kept for each set of kinds (plan_kinds.h). They are those of runs with everything in
- * place: a unit's first run on a rank, which may have more to do or less, is not looked at.
+ * place: a unit's first run on a rank only tells what first runs take more.
  *
  * A machine holds up a unit or a rank now and then, in a phase of milliseconds a hundred times
  * longer than it computes. So time counts as far as two phases in a row show it, of the sum of a
@@ -36,9 +36,12 @@ typedef struct tsl_timing_history {
   int64_t n_units;
   int n_ranks;
   tsl_history_unit *unit; /**< [sets->n][n_units] */
-  bool *settled;          /**< [n_units] has run on its present owner */
+  double *first;          /**< [n_units] s of the first run on the present owner; 0: none yet, below
+                             0: later ones have followed */
   double *off;            /**< [sets->n][n_ranks][TSL_MAX_KINDS] a factor of the rank with the kind,
                              beyond those of the units */
+  double more[TSL_MAX_KINDS], more_predicted[TSL_MAX_KINDS]; /**< s that first runs took more than
+                                                                second ones, and were to */
 } tsl_timing_history;
 
 /** @param[out] learned  free with tsl_history_clear */
@@ -55,7 +58,7 @@ tsl_err tsl_history_phase(tsl_timing_history *learned, int set, const tsl_out_un
 
 /** Has the unit run on its present owner? */
 static inline bool tsl_history_knows(const tsl_timing_history *learned, int64_t unit) {
-  return learned->settled != NULL && learned->settled[unit];
+  return learned->first != NULL && learned->first[unit] != 0;
 }
 
 /** A unit in a set. */
@@ -73,7 +76,7 @@ double tsl_history_ratio(const tsl_timing_history *learned, int set, int64_t uni
                          int to);
 
 /** s that the first run of a unit on a rank takes more than later ones: the cost model's, corrected
- *  as far as later ones are off it. */
+ *  by what first runs of the kind have shown. */
 double tsl_history_setup(const tsl_timing_history *learned, int set, int64_t unit, int rank);
 
 /** The unit has moved: its times go over to the new owner, in all sets. */
