@@ -367,9 +367,9 @@ static void odd_kind(void **state) {
 enum { PHASES = 12 };
 
 /* Ranks of speeds 1 to 100 that the cost model has up to off times wrong, dealt by it; a first run
- * takes setup times as long more, the model has known times that. @return all phases, and the last one but for noise, over those of
+ * takes setup times as long more, which the model has 10 times too long or short. @return all phases, and the last one but for noise, over those of
  * the ranks' joint speed; kept: all phases as they were dealt */
-static double play(int trial, double off, double setup, double known, double *last, double *kept) {
+static double play(int trial, double off, double setup, double *last, double *kept) {
   static world w;
   uint64_t seed = 100 + (uint64_t)trial;
   const int ranks = 2 + trial % 4;
@@ -381,7 +381,8 @@ static double play(int trial, double off, double setup, double known, double *la
     rate += 1 / w.slowness[r];
     const double model = w.slowness[r] * pow(off, 2 * random_unit(&seed) - 1);
     for (int kind = 0; kind < 2; kind++)
-      w.speeds[r].c[kind][3] = model, w.speeds[r].c[kind][TSL_SETUP] = model * setup * known;
+      w.speeds[r].c[kind][3] = model,
+      w.speeds[r].c[kind][TSL_SETUP] = model * setup * pow(10, r % 3 - 1);
   }
   for (int64_t u = 0; u < w.n; u++) {
     int best = 0;
@@ -419,8 +420,7 @@ static void ranks_become_even(void **state) {
       static const double off[] = {1, 2, 5}, setup[] = {0, 1, 5, 20}, even[] = {1.05, 1.1, 1.3, 3};
       double last, kept, sum_last = 0, sum_all = 0, sum_kept = 0;
       for (int trial = 0; trial < 60; trial++) {
-        const double known = trial % 3 == 0 ? 1 : trial % 3 == 1 ? 10 : 0.1;
-        const double all = play(trial, off[wrong], setup[s], known, &last, &kept);
+        const double all = play(trial, off[wrong], setup[s], &last, &kept);
         sum_last += last / 60, sum_all += all / 60, sum_kept += kept / 60;
         assert_true(last < even[s]);
         assert_true(all < 1.05 * kept);

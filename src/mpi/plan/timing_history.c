@@ -21,13 +21,14 @@ tsl_err tsl_history_open(const tsl_unit *units, int64_t n_units, const tsl_cost 
   TSL_TRY(tsl_alloc(sets->n * n_units, sizeof *l->unit, "measured times", (void **)&l->unit));
   TSL_TRY(tsl_alloc(n_units, sizeof *l->first, "measured times", (void **)&l->first));
   TSL_TRY(tsl_alloc(sets->n * n_kinds, sizeof *l->off, "measured speeds", (void **)&l->off));
+  TSL_TRY(tsl_alloc(n_kinds, sizeof *l->setups, "measured speeds", (void **)&l->setups));
 done:
   if (err != TSL_OK) tsl_history_clear(l);
   return err;
 }
 
 void tsl_history_clear(tsl_timing_history *l) {
-  TSL_FREE_ALL(l->unit, l->first, l->off);
+  TSL_FREE_ALL(l->unit, l->first, l->off, l->setups);
   *l = (tsl_timing_history){.n_units = 0};
 }
 
@@ -81,14 +82,13 @@ static void add_known(const tsl_timing_history *l, int set, const tsl_out_unit *
   sum->seconds += of->seconds, sum->predicted += predicted * (of->own > 0 ? of->own : 1);
 }
 
-/* A second run tells what the first took more, beyond what the rank is off. */
+/* A second run tells what the first took more. */
 static void take_first(tsl_timing_history *l, int set, const tsl_out_unit *row) {
   double *first = &l->first[row->unit.id];
-  const int kind = row->unit.kind;
+  tsl_history_setups *of = &l->setups[place_of(l, 0, row->owner, row->unit.kind)];
   if (*first < 0 || tsl_history_of(l, set, row->unit.id)->last <= 0) return;
-  l->more[kind] += fmax(0, *first - row->measured);
-  l->more_predicted[kind] +=
-      tsl_cost_setup(l->cost, row->owner, &row->unit) * tsl_history_off(l, set, row->owner, kind);
+  of->took += fmax(0, *first - row->measured);
+  of->predicted += tsl_cost_setup(l->cost, row->owner, &row->unit);
   *first = -1;
 }
 
@@ -138,9 +138,10 @@ double tsl_history_ratio(const tsl_timing_history *l, int set, int64_t unit, int
 
 double tsl_history_setup(const tsl_timing_history *l, int set, int64_t unit, int rank) {
   const int kind = l->units[unit].kind;
+  const tsl_history_setups *of = &l->setups[place_of(l, 0, rank, kind)];
   const double off = tsl_history_off(l, set, rank, kind);
-  const double more = l->more_predicted[kind] > 0 ? l->more[kind] / l->more_predicted[kind] : 1;
-  return tsl_cost_setup(l->cost, rank, &l->units[unit]) * (off > 0 ? off : 1) * more;
+  const double setup = tsl_cost_setup(l->cost, rank, &l->units[unit]);
+  return setup * (of->predicted > 0 ? of->took / of->predicted : off > 0 ? off : 1);
 }
 
 void tsl_history_carry(tsl_timing_history *l, int64_t unit, int from, int to) {

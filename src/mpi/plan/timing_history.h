@@ -29,6 +29,11 @@ typedef struct tsl_history_unit {
   double own;     /**< a factor beyond that of the rank where it was found */
 } tsl_history_unit;
 
+/** What first runs on a rank took more than second ones, s, and by the cost model. */
+typedef struct tsl_history_setups {
+  double took, predicted;
+} tsl_history_setups;
+
 typedef struct tsl_timing_history {
   const tsl_unit *units; /**< [n_units] not owned, as the next two */
   const tsl_cost *cost;
@@ -40,8 +45,7 @@ typedef struct tsl_timing_history {
                              0: later ones have followed */
   double *off;            /**< [sets->n][n_ranks][TSL_MAX_KINDS] a factor of the rank with the kind,
                              beyond those of the units */
-  double more[TSL_MAX_KINDS], more_predicted[TSL_MAX_KINDS]; /**< s that first runs took more than
-                                                                second ones, and were to */
+  tsl_history_setups *setups; /**< [n_ranks][TSL_MAX_KINDS] */
 } tsl_timing_history;
 
 /** @param[out] learned  free with tsl_history_clear */
@@ -76,7 +80,7 @@ double tsl_history_ratio(const tsl_timing_history *learned, int set, int64_t uni
                          int to);
 
 /** s that the first run of a unit on a rank takes more than later ones: the cost model's, corrected
- *  by what first runs of the kind have shown. */
+ *  by what the rank's first runs of the kind have shown, else as later ones. */
 double tsl_history_setup(const tsl_timing_history *learned, int set, int64_t unit, int rank);
 
 /** The unit has moved: its times go over to the new owner, in all sets. */
