@@ -367,8 +367,9 @@ static void odd_kind(void **state) {
 enum { PHASES = 12 };
 
 /* Ranks of speeds 1 to 100 that the cost model has up to off times wrong, dealt by it; a first run
- * takes setup times as long more, which the model has 10 times too long or short. @return all phases, and the last one but for noise, over those of
- * the ranks' joint speed; kept: all phases as they were dealt */
+ * takes setup times as long more, which the model has 10 times too long or short. @return all
+ * phases, and the last one but for noise, over those of the ranks' joint speed; kept: all phases as
+ * they were dealt */
 static double play(int trial, double off, double setup, double *last, double *kept) {
   static world w;
   uint64_t seed = 100 + (uint64_t)trial;
