@@ -205,9 +205,8 @@ def bad_guesses():
             check(run.status == 2 and f"{bad}:3: a probe has" in run.err, f"{k} {value}: {run.tail()}")
     for text in ("probe 1e9\n", "probe 1e9 1e9 1e-6 1e9\n", "probe 1e9 1e9 1e-6 1e9 a|b\n"):
         bad = suite.write("bad", text)
-        for args in (["plan", deck], ["run", deck, "-o", suite.path("bad.h5")]):
-            run = suite.run([*args, *one_thread(bad)])
-            check(run.status == 2 and f"{bad}:1: a probe has" in run.err, run.tail())
+        run = suite.run(["plan", deck, *one_thread(bad, "-s", "run.calibrate=probe")])
+        check(run.status == 2 and f"{bad}:1: a probe has" in run.err, run.tail())
     run = suite.run(["plan", deck, *one_thread(suite.path("none"), "-s", "run.calibrate=probe")])
     check(run.status == 2 and "tesela probe --calibration" in run.err, run.tail())
     for args in (["run", deck, "-o", suite.path("bad.h5")], ["calibrate", deck]):

@@ -48,18 +48,14 @@ static void sample(const tsl_problem *problem, const tsl_unit *whole, double fra
   set_features(out, UNSURE);
 }
 
-static int n_trials;
-
 static tsl_err run(tsl_worker *worker, const tsl_unit *units, int64_t n, tsl_part *parts) {
   (void)worker;
-  n_trials++;
   for (int64_t u = 0; u < n; u++) parts[u].seconds = BESIDES + NANOSECOND * work_of(&units[u]);
   return TSL_OK;
 }
 
-/* How far off a calibration of units of 60 to 110 ms is, which begin with this one, and the trials
- * that it makes. */
-static double measure_bag(int64_t first, const tsl_speed *guess, int *trials) {
+/* How far off a calibration of units of 60 to 110 ms is, which begin with this one. */
+static double measure_bag(int64_t first) {
   static const tsl_family family = {
       .name = "model", .shape = TSL_BAG, .n_kinds = 1, .sample = sample};
   const tsl_problem problem = {.family = &family};
@@ -77,41 +73,22 @@ static double measure_bag(int64_t first, const tsl_speed *guess, int *trials) {
     units[u] = (tsl_unit){.id = u, .lo = {row}, .hi = {row + ROWS, 1, 1}};
     set_features(&units[u], 0);
   }
-  n_trials = 0;
   assert_int_equal(tsl_compute_thread_start(NULL, NULL, &executor.thread), TSL_OK);
-  assert_int_equal(tsl_measure(&executor, units, UNITS, 1, INT64_MAX, guess, &speed), TSL_OK);
+  assert_int_equal(tsl_measure(&executor, units, UNITS, 1, INT64_MAX, &speed), TSL_OK);
   tsl_compute_thread_stop(&executor.thread);
   for (int64_t u = 0; u < UNITS; u++) {
     predicted += tsl_speed_seconds(&speed, &units[u]);
     truth += BESIDES + NANOSECOND * work_of(&units[u]);
   }
-  *trials = n_trials;
   return fabs(predicted / truth - 1);
 }
 
 static void units_longer_than_trials(void **state) {
   double worst = 0;
-  int trials;
   (void)state;
-  for (int64_t first = 0; first < 40; first++)
-    worst = fmax(worst, measure_bag(first * UNITS, NULL, &trials));
+  for (int64_t first = 0; first < 40; first++) worst = fmax(worst, measure_bag(first * UNITS));
   print_message("40 calibrations: at most %.1f %% off\n", 100 * worst);
   assert_true(worst < 0.1);
-}
-
-/* A guess that is right, or wrong either way, spares trials and does no harm. */
-static void guesses_spare_trials(void **state) {
-  static const double wrong[] = {1. / 20, 1. / 5, 1, 5, 100};
-  int without, with;
-  (void)state;
-  assert_true(measure_bag(0, NULL, &without) < 0.1);
-  for (int k = 0; k < 5; k++) {
-    const tsl_speed guess = {.c = {{wrong[k] * BESIDES, wrong[k] * NANOSECOND}}};
-    assert_true(measure_bag(0, &guess, &with) < 0.1);
-    print_message("a guess of %g times the truth: %d trials instead of %d\n", wrong[k], with,
-                  without);
-    assert_in_range(with, 1, wrong[k] < 5 ? without - 1 : without);
-  }
 }
 
 /* Units that cannot be cut and take longer than a calibration may are known after the first. */
@@ -128,7 +105,7 @@ static void units_longer_than_the_budget(void **state) {
   (void)state;
   for (int u = 0; u < 2; u++) set_features(&units[u], 0);
   assert_int_equal(tsl_compute_thread_start(NULL, NULL, &executor.thread), TSL_OK);
-  assert_int_equal(tsl_measure(&executor, units, 2, 1, INT64_MAX, NULL, &speed), TSL_OK);
+  assert_int_equal(tsl_measure(&executor, units, 2, 1, INT64_MAX, &speed), TSL_OK);
   tsl_compute_thread_stop(&executor.thread);
   for (int u = 0; u < 2; u++)
     assert_true(fabs(tsl_speed_seconds(&speed, &units[u]) / (NANOSECOND * work_of(&units[u])) - 1) <
@@ -173,8 +150,8 @@ static void warm_up_is_short(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(units_longer_than_trials), cmocka_unit_test(units_longer_than_the_budget),
-      cmocka_unit_test(guesses_spare_trials), cmocka_unit_test(warm_up_is_short)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(units_longer_than_trials),
+                                     cmocka_unit_test(units_longer_than_the_budget),
+                                     cmocka_unit_test(warm_up_is_short)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -163,9 +163,8 @@ static double off(const table *t, double (*seconds)(int64_t, int64_t), bool fill
   double predicted = 0;
   const int64_t of_rank = t->lanes / t->ranks;
   assert_int_equal(tsl_compute_thread_start(NULL, NULL, &executor.thread), TSL_OK);
-  assert_int_equal(
-      tsl_measure(&executor, units, t->lanes * t->stages, t->ranks, INT64_MAX, NULL, &speed),
-      TSL_OK);
+  assert_int_equal(tsl_measure(&executor, units, t->lanes * t->stages, t->ranks, INT64_MAX, &speed),
+                   TSL_OK);
   tsl_compute_thread_stop(&executor.thread);
   for (int64_t l = 0; l < of_rank; l++) predicted += tsl_speed_seconds(&speed, &units[l]);
   const double truth = true_seconds(t, units, seconds, overlaps);

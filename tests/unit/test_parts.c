@@ -35,8 +35,8 @@ static void list_owners(void **state) {
     make(&in, (tsl_plan_kind)kind, 200, 3, slowness, 1, &seed);
     assert_int_equal(p->start[0], 0);
     assert_int_equal(p->start[3], 200);
+    assert_true(fabs(p->ideal / p->before[200] - 4.0 / 7) < 1e-12);
     for (int r = 0; r < 3; r++) {
-      assert_true(fabs(p->share[r] - 4 / slowness[r] / 7) < 1e-12);
       for (int64_t k = p->start[r]; k < p->start[r + 1]; k++) {
         assert_int_equal(in.plan.owner[p->order[k]], r);
         if (k > p->start[r]) assert_true(p->order[k] > p->order[k - 1]);
@@ -177,23 +177,6 @@ static void takes_of_its_own(void **state) {
   clear(&in);
 }
 
-/* A socket leaves its last unit to a card that has nothing else to do by then, and only that one.
- */
-static void slow_rank_waits(void **state) {
-  static const double slowness[] = {1e-4, 1e-2};
-  static instance in;
-  (void)state;
-  make(&in, TSL_PLAN_ROUNDROBIN, 1800, 2, slowness, 1, NULL);
-  in.parts.left[0] = (tsl_range){900, 900}, in.parts.left[1] = (tsl_range){1, 3};
-  assert_true(tsl_parts_slow(&in.parts, 1) && !tsl_parts_slow(&in.parts, 0));
-  assert_true(tsl_parts_wait(&in.parts, 1));
-  in.parts.left[0].front = 700; /* 20 ms of work there */
-  assert_false(tsl_parts_wait(&in.parts, 1));
-  in.parts.left[0].front = 900, in.parts.slower[0] = 200;
-  assert_false(tsl_parts_wait(&in.parts, 1));
-  clear(&in);
-}
-
 /* ------------------------------------------------------- ranks at work, a game */
 
 enum { AHEAD = 2 };                              /* batches a device may have, as in bag_engine.c */
@@ -266,7 +249,6 @@ static void find(game *g, int rank, double ahead, int64_t *lo, int64_t *hi) {
   int victim = -1;
   *lo = *hi = 0;
   if (mine->front < mine->back) {
-    if (tsl_parts_slow(p, rank) && tsl_parts_wait(p, rank)) return;
     *lo = p->start[rank] + mine->front;
     mine->front += tsl_parts_take(p, rank, g->batch, (int64_t[]){1});
     assert_true(mine->front <= mine->back);
@@ -496,7 +478,6 @@ int main(void) {
       cmocka_unit_test(takes_a_batch_at_most),
       cmocka_unit_test(leaves_what_is_as_soon_done_there),
       cmocka_unit_test(takes_of_its_own),
-      cmocka_unit_test(slow_rank_waits),
       cmocka_unit_test(all_units_once),
       cmocka_unit_test(little_idle),
       cmocka_unit_test(learns),

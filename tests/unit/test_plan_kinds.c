@@ -178,12 +178,16 @@ static void views(void **state) {
 
 static void efficiency(void **state) {
   const double load[] = {2, 1, 0, 3};
-  const bool parts[] = {true, true, false, true}, some[] = {true, false, false, false};
+  bool left_out[][4] = {{false, false, true, false}, {false, true, true, true}};
+  tsl_cost cost = {.n_ranks = 4};
   (void)state;
-  assert_true(tsl_plan_efficiency(load, NULL, 4) == 0.5);
-  assert_true(fabs(tsl_plan_efficiency(load, parts, 4) - 2.0 / 3) < 1e-15);
-  assert_true(tsl_plan_efficiency(load, some, 4) == 1);
-  assert_true(tsl_plan_efficiency(load + 2, NULL, 1) == 1);
+  assert_true(tsl_plan_efficiency(load, &cost) == 0.5);
+  cost.left_out = left_out[0];
+  assert_true(fabs(tsl_plan_efficiency(load, &cost) - 2.0 / 3) < 1e-15);
+  cost.left_out = left_out[1];
+  assert_true(tsl_plan_efficiency(load, &cost) == 1);
+  cost = (tsl_cost){.n_ranks = 1};
+  assert_true(tsl_plan_efficiency(load + 2, &cost) == 1);
 }
 
 /* A phase takes as long as its longest rank. */

@@ -11,8 +11,6 @@
 #include <math.h>
 #include <string.h>
 
-enum { KNOWN, UNKNOWN, GUESSED }; /* a rank's speed by the file: measured, not there, a probe's */
-
 /* ---- keys */
 
 /* What a measurement holds for: units of about this size only, as small ones say little about large
@@ -39,7 +37,7 @@ static const char *key_of(const char *keys, int rank) {
   return keys + (size_t)rank * TSL_COST_KEY;
 }
 
-/* ---- ways, and phases besides their units */
+/* ---- phases besides their units */
 
 void tsl_calibration_keep_phases(const tsl_run_settings *settings, const tsl_cost *cost, int kind,
                                  double value) {
@@ -50,64 +48,45 @@ void tsl_calibration_keep_phases(const tsl_run_settings *settings, const tsl_cos
     tsl_calibration_keep(settings, cost->keys, kind, value);
 }
 
-int32_t tsl_calibration_way(const tsl_run_settings *settings, const tsl_placement *device,
-                            const tsl_family *family, const char *what) {
-  char key[TSL_COST_KEY];
-  double c[1][TSL_N_TERMS];
-  tsl_calibration_key(device, family, what, key);
-  if (settings->calibrate == TSL_CALIBRATE_ALWAYS ||
-      !tsl_calibration_find(settings, key, TSL_WAY, 1, c))
-    return -1;
-  return (int32_t)fmin(INT16_MAX, c[0][0]);
-}
-
-void tsl_calibration_keep_way(const tsl_run_settings *settings, const tsl_placement *device,
-                              const tsl_family *family, const char *what, int32_t way) {
-  char key[TSL_COST_KEY];
-  tsl_calibration_key(device, family, what, key);
-  tsl_calibration_keep(settings, key, TSL_WAY, way);
-}
-
 /* ---- the root's part */
 
-/* Speeds of all ranks by the file, or by the probe of what it has no line of. */
+/* Speeds of all ranks by the file, or where these are wanted by the probe of what it has no line
+ * of. */
 static tsl_err look_up(const tsl_problem *problem, const tsl_unit *units, int64_t n_units,
-                       const tsl_run_settings *settings, const char *keys, int *states,
+                       const tsl_run_settings *settings, const char *keys, int *known,
                        tsl_cost *cost) {
   tsl_err err = TSL_OK;
   const tsl_family *family = problem->family;
   const bool look = settings->calibrate != TSL_CALIBRATE_ALWAYS && family->signature != NULL;
-  const bool guess = settings->calibrate == TSL_CALIBRATE_PROBE;
   tsl_calibration_line probe;
   char path[1024];
   TSL_TRY(tsl_calibration_path(settings, path, sizeof path));
   cost->guessed = 0;
   for (int r = 0; r < cost->n_ranks; r++) {
     tsl_speed *speed = &cost->speeds[r];
-    states[r] = KNOWN;
-    if (look && tsl_calibration_find(settings, key_of(keys, r), 0, family->n_kinds, speed->c))
-      continue;
+    known[r] =
+        look && tsl_calibration_find(settings, key_of(keys, r), 0, family->n_kinds, speed->c);
+    if (known[r] || settings->calibrate != TSL_CALIBRATE_PROBE) continue;
     TSL_TRY(tsl_device_probe_of(settings, key_of(keys, r), &probe));
-    states[r] = probe.kind == TSL_PROBE ? GUESSED : UNKNOWN;
-    if (states[r] == GUESSED) tsl_device_probe_speed(&probe, problem, units, n_units, speed);
-    if (states[r] == UNKNOWN && guess)
+    if (probe.kind != TSL_PROBE)
       TSL_FAIL(TSL_ERR_INPUT,
                "run.calibrate: probe, but %s has no probe of rank %d's device; run `tesela probe "
                "--calibration %s` with as many ranks and threads",
                path, r, path);
-    cost->guessed += guess;
+    tsl_device_probe_speed(&probe, problem, units, n_units, speed);
+    cost->guessed++;
   }
 done:
   return err;
 }
 
 /* A home that cannot be written is no error. */
-static void store(const tsl_run_settings *settings, const int *states, const tsl_cost *cost,
+static void store(const tsl_run_settings *settings, const int *known, const tsl_cost *cost,
                   int n_kinds) {
   FILE *file = tsl_calibration_append(settings);
   if (file == NULL) return;
   for (int r = 0; r < cost->n_ranks; r++)
-    for (int kind = 0; states[r] != KNOWN && kind < n_kinds; kind++)
+    for (int kind = 0; !known[r] && kind < n_kinds; kind++)
       tsl_calibration_put(file, key_of(cost->keys, r), kind, cost->speeds[r].c[kind]);
   (void)fclose(file);
 }
@@ -116,14 +95,13 @@ static void store(const tsl_run_settings *settings, const int *states, const tsl
 
 /* All measure at once, or shared sockets would look too fast. */
 static tsl_err measure(MPI_Comm comm, const tsl_executor *executor, const tsl_unit *units,
-                       int64_t n_units, const tsl_run_settings *settings, int n_ranks, int state,
+                       int64_t n_units, const tsl_run_settings *settings, int n_ranks, bool known,
                        tsl_speed *speed) {
   tsl_err err = TSL_OK;
   tsl_speed fresh = {{{0}}};
   TSL_MPI(MPI_Barrier(comm));
-  TSL_TRY(tsl_measure(executor, units, n_units, n_ranks, settings->memory,
-                      state == UNKNOWN ? NULL : speed, &fresh));
-  if (state != KNOWN) *speed = fresh;
+  TSL_TRY(tsl_measure(executor, units, n_units, n_ranks, settings->memory, &fresh));
+  if (!known) *speed = fresh;
 done:
   return err;
 }
@@ -134,7 +112,7 @@ tsl_err tsl_calibrate(MPI_Comm comm, const tsl_executor *executor, const tsl_uni
   tsl_err err = TSL_OK;
   const tsl_family *family = executor->problem->family;
   char key[TSL_COST_KEY], *keys = NULL;
-  int rank = 0, size = 1, state = UNKNOWN, measures = 1, *states = NULL, total = 0;
+  int rank = 0, size = 1, known = 0, measures = 1, *all_known = NULL, total = 0;
   tsl_speed speed = {{{0}}};
   const int bytes = (int)sizeof speed;
   const bool warms = executor->placement->device.kind == TSL_GPU &&
@@ -146,30 +124,31 @@ tsl_err tsl_calibrate(MPI_Comm comm, const tsl_executor *executor, const tsl_uni
   cost->keys = NULL;
   TSL_COLLECTIVE_TRY(comm, tsl_alloc(size, sizeof speed, "cost model", (void **)&cost->speeds));
   TSL_COLLECTIVE_TRY(comm, tsl_alloc(size, TSL_COST_KEY, "calibration keys", (void **)&keys));
-  TSL_COLLECTIVE_TRY(comm, tsl_alloc(size, sizeof *states, "calibration keys", (void **)&states));
+  TSL_COLLECTIVE_TRY(comm,
+                     tsl_alloc(size, sizeof *all_known, "calibration keys", (void **)&all_known));
   if (family->signature != NULL) cost->keys = keys;
   make_key(executor, units, n_units, size, key);
   TSL_MPI(MPI_Gather(key, TSL_COST_KEY, MPI_CHAR, keys, TSL_COST_KEY, MPI_CHAR, 0, comm));
   TSL_COLLECTIVE_TRY(
-      comm, rank == 0 ? look_up(executor->problem, units, n_units, settings, keys, states, cost)
+      comm, rank == 0 ? look_up(executor->problem, units, n_units, settings, keys, all_known, cost)
                       : TSL_OK);
-  TSL_MPI(MPI_Scatter(states, 1, MPI_INT, &state, 1, MPI_INT, 0, comm));
+  TSL_MPI(MPI_Scatter(all_known, 1, MPI_INT, &known, 1, MPI_INT, 0, comm));
   TSL_MPI(MPI_Scatter(cost->speeds, bytes, MPI_BYTE, &speed, bytes, MPI_BYTE, 0, comm));
-  measures = state != KNOWN && settings->calibrate != TSL_CALIBRATE_PROBE;
+  measures = !known && settings->calibrate != TSL_CALIBRATE_PROBE;
   TSL_MPI(MPI_Allreduce(&measures, &total, 1, MPI_INT, MPI_SUM, comm));
   TSL_COLLECTIVE_TRY(
-      comm, total > 0 ? measure(comm, executor, units, n_units, settings, size, state, &speed)
+      comm, total > 0 ? measure(comm, executor, units, n_units, settings, size, known, &speed)
             : warms   ? tsl_measure_warm_up(executor, units, n_units, &speed)
                       : TSL_OK);
   TSL_MPI(MPI_Gather(&speed, bytes, MPI_BYTE, cost->speeds, bytes, MPI_BYTE, 0, comm));
   if (rank == 0 && total > 0 && cost->keys != NULL && n_units > 0)
-    store(settings, states, cost, family->n_kinds);
+    store(settings, all_known, cost, family->n_kinds);
   TSL_COLLECTIVE_TRY(
       comm, rank == 0 ? tsl_device_class_pool(keys, TSL_COST_KEY, units, n_units, cost) : TSL_OK);
   TSL_TRY(tsl_bcast_bytes(comm, cost->speeds, (int64_t)bytes * size));
   if (measured != NULL) *measured = total;
 done:
   if (cost->keys == NULL) tsl_free(keys);
-  tsl_free(states);
+  tsl_free(all_known);
   return err;
 }

@@ -17,9 +17,9 @@
  * Reads the calibration file on the root; ranks whose key (binary, device, driver, threads, ranks
  * on the host, problem signature) is missing measure real units (measure.h),
  * all at once so that shared hardware shows. New measurements are stored as they are; the model has
- * equal coefficients for equal devices whose measurements agree (device_class.h). Where the file
- * has a probe of a device (device_probe.h) trials begin with what that makes of them; with
- * TSL_CALIBRATE_PROBE it is the model, and nothing is measured.
+ * equal coefficients for equal devices whose measurements agree (device_class.h). With
+ * TSL_CALIBRATE_PROBE the file's probe of a device (device_probe.h) stands for what it has not, and
+ * nothing is measured.
  *
  * @param[in]  units     shape [n_units], the same on all ranks
  * @param[in]  settings  calibrate and calibration
@@ -30,14 +30,6 @@
 tsl_err tsl_calibrate(MPI_Comm comm, const tsl_executor *executor, const tsl_unit *units,
                       int64_t n_units, const tsl_run_settings *settings, tsl_cost *cost,
                       int *measured);
-
-/** Root. The way that a trial on this device has found; -1: not known, or to be found anew. */
-int32_t tsl_calibration_way(const tsl_run_settings *settings, const tsl_placement *device,
-                            const tsl_family *family, const char *what);
-
-/** Root. Keep it; a file that cannot be written is told. */
-void tsl_calibration_keep_way(const tsl_run_settings *settings, const tsl_placement *device,
-                              const tsl_family *family, const char *what, int32_t way);
 
 /** What a run has shown of the units of a kind on a rank. */
 typedef struct tsl_kind_seconds {
@@ -57,8 +49,8 @@ void tsl_calibration_keep_phases(const tsl_run_settings *settings, const tsl_cos
 
 /**
  * Root, not collective. Hold a finished run against what the calibration file predicts, and correct
- * the file: for all ranks with the same key, as plans find one line for them. Ranks that measured
- * side by side may differ; the coefficients that came nearest are scaled to what was measured. Of a
+ * the file: for all ranks with the same key, as plans find one line for them. Its
+ * coefficients are scaled to what was measured. Of a
  * single phase only where the file was off by more than a tenth, and half way (by the root) where
  * that is within what times vary from run to run; of the middle one of several phases, which is no
  * matter of chance, where it was off by more than TSL_STEADY. Off by more than three times is said,

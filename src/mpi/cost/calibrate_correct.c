@@ -53,24 +53,6 @@ static double correction_of(double factor, int64_t runs) {
   return beyond(factor, FAR) ? factor : sqrt(factor);
 }
 
-/* Of the ranks with a key the coefficients by which a kind was predicted best. */
-static const double *best_of(const tsl_cost *cost, int first, int kind, const tsl_kind_seconds *s) {
-  const double *best = cost->speeds[first].c[kind];
-  double least = INFINITY;
-  for (int r = first; r < cost->n_ranks; r++) {
-    const double *c = cost->speeds[r].c[kind];
-    const double off = fabs(log(factor_of(predict(c, s), s)));
-    if (first_of(cost, r) == first && predict(c, s) > 0 && off < least) best = c, least = off;
-  }
-  return best;
-}
-
-static void correct(FILE *file, const char *key, int kind, const double *c, double factor) {
-  double scaled[TSL_N_TERMS];
-  for (int t = 0; t < TSL_N_TERMS; t++) scaled[t] = c[t] * factor;
-  tsl_calibration_put(file, key, kind, scaled);
-}
-
 static void tell(const char *key, const tsl_speed *known, const tsl_kind_seconds *all,
                  const char *path) {
   tsl_kind_seconds whole = {.runs = 1};
@@ -98,12 +80,13 @@ static tsl_err correct_key(const tsl_run_settings *settings, const tsl_cost *cos
   TSL_TRY(tsl_calibration_path(settings, path, sizeof path));
   (void)tsl_calibration_find(settings, key, 0, n_kinds, known.c);
   for (int k = 0; k < n_kinds; k++) {
-    const double predicted = predict(known.c[k], &all[k]);
-    const double factor = correction_of(factor_of(predicted, &all[k]), all[k].runs);
-    const double *c = best_of(cost, first, k, &all[k]);
+    const double factor =
+        correction_of(factor_of(predict(known.c[k], &all[k]), &all[k]), all[k].runs);
+    double corrected[TSL_N_TERMS];
     if (factor == 1) continue;
     if (file == NULL && (file = tsl_calibration_append(settings)) == NULL) goto done;
-    correct(file, key, k, c, factor * predicted / predict(c, &all[k]));
+    for (int t = 0; t < TSL_N_TERMS; t++) corrected[t] = known.c[k][t] * factor;
+    tsl_calibration_put(file, key, k, corrected);
   }
   if (file != NULL && !quiet) tell(key, &known, all, path);
 done:

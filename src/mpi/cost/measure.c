@@ -3,7 +3,6 @@
 #include "measure.h"
 
 #include "batch.h"
-#include "device_probe.h"
 #include "slab_pool.h"
 #include "test_delay_card.h"
 
@@ -46,7 +45,6 @@ typedef struct sampler {
   double first, setup; /* s that first runs took more, and their operations */
   tsl_sample samples[LAST + PLACES];
   int n_samples, n_grown;
-  const tsl_speed *guess; /* NULL: none */
   tsl_speed *speed;
 } sampler;
 
@@ -159,28 +157,11 @@ static void fit(sampler *m) {
   m->speed->c[kind][TSL_SETUP] = m->setup > 0 ? m->first / m->setup : 0;
 }
 
-/* s of the mean band's first run. */
-static double band_seconds(const sampler *m, const tsl_speed *speed, const tsl_unit *at, trial *t) {
-  cut_trial(m, at, 1, t);
-  const tsl_unit band = mean_of(m, t).unit;
-  return tsl_speed_seconds(speed, &band) + speed->c[band.kind][TSL_SETUP] * band.setup;
-}
-
-/* Where trials begin: with a guess, with the largest that is still short if the guess is wrong. */
-static double first_size(const sampler *m, trial *t) {
-  double size = FIRST_SIZE;
-  if (m->guess == NULL) return size;
-  const double seconds = band_seconds(m, m->guess, m->at[m->n / 2], t);
-  while (size * GROWTH * seconds * TSL_PROBE_UNSURE <= TSL_PRECISE && size < TSL_MAX_BATCH)
-    size *= GROWTH;
-  return size;
-}
-
 /* Trials of less work than they are long tell nothing of larger ones: the last few count. What the
  * first one shows of first runs is not taken, as it warms the device up. */
 static tsl_err measure_growing(sampler *m, trial *t, trial *before) {
   tsl_err err = TSL_OK;
-  double size = first_size(m, t), smaller = 0;
+  double size = FIRST_SIZE, smaller = 0;
   for (; m->n_samples == 0 || m->spent < BUDGET; smaller = size, size *= GROWTH) {
     cut_trial(m, m->at[m->n / 2], size, t);
     if (smaller > 0 && same_work(t, before)) {
@@ -221,7 +202,10 @@ static tsl_err measure_places(sampler *m, trial *trials) {
   int n = 0;
   for (; n < PLACES && m->spent < BUDGET; n++) {
     const tsl_unit *at = m->at[(m->n - 1) * (2 * n + 1) / (2 * PLACES)];
-    const double seconds = band_seconds(m, m->speed, at, &trials[n]);
+    cut_trial(m, at, 1, &trials[n]);
+    const tsl_unit band = mean_of(m, &trials[n]).unit;
+    const double seconds =
+        tsl_speed_seconds(m->speed, &band) + m->speed->c[band.kind][TSL_SETUP] * band.setup;
     cut_trial(m, at, TSL_PRECISE / fmax(1e-9, seconds), &trials[n]);
     TSL_TRY(run_first(m, &trials[n]));
   }
@@ -343,10 +327,10 @@ done:
 }
 
 tsl_err tsl_measure(const tsl_executor *executor, const tsl_unit *units, int64_t n_units,
-                    int n_ranks, int64_t memory, const tsl_speed *guess, tsl_speed *speed) {
+                    int n_ranks, int64_t memory, tsl_speed *speed) {
   tsl_err err = TSL_OK;
   tsl_unit *begin = NULL; /* nothing has run yet, so that units have as much to do as at first */
-  sampler m = {.executor = executor, .n_units = n_units, .guess = guess, .speed = speed};
+  sampler m = {.executor = executor, .n_units = n_units, .speed = speed};
   TSL_TRY(tsl_alloc(n_units, sizeof *begin, "calibration", (void **)&begin));
   TSL_TRY(tsl_alloc(n_units, sizeof *m.ran, "calibration", (void **)&m.ran));
   TSL_TRY(tsl_alloc(n_units, sizeof *m.at, "calibration", (void **)&m.at));

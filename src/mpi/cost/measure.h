@@ -21,11 +21,10 @@
  * units.
  * @param[in]  n_ranks  that measure, and will share the units
  * @param[in]  memory   bytes of a batch's results at most
- * @param[in]  guess    of this device, by which trials begin that take long enough; NULL: none
  * @param[out] speed    kinds without units stay as they are
  */
 tsl_err tsl_measure(const tsl_executor *executor, const tsl_unit *units, int64_t n_units,
-                    int n_ranks, int64_t memory, const tsl_speed *guess, tsl_speed *speed);
+                    int n_ranks, int64_t memory, tsl_speed *speed);
 
 /**
  * Run a small part of a unit of each kind that keeps nothing, so that a card's kernels are loaded

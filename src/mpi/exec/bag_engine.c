@@ -1,27 +1,17 @@
 /* The main thread's loop of a BAG phase: feed the device, take finished batches, deliver and serve
  * messages, pause or stop with all ranks. */
-#include "phase.h"
+#include "phase_loop.h"
 
 #include "batch.h"
 #include "collective_error.h"
-#include "complete_unit.h"
 #include "fault.h"
 #include "heartbeat.h"
-#include "progress.h"
 #include "slab_pool.h"
 #include "test_delay_card.h"
 #include "watchdog.h"
 #include "work_source.h"
 
-#include <signal.h>
 #include <stdlib.h>
-
-volatile int tsl_stop_signal;
-
-bool tsl_stop_politely(void) {
-  const int number = tsl_stop_signal;
-  return number != 0 && number != SIGINT;
-}
 
 enum {
   N_BATCHES = 3, /* one computing, one waiting behind it or begun too, one being delivered */
@@ -48,13 +38,11 @@ typedef struct batch {
 
 /* The state of this rank's phase. */
 typedef struct engine_state {
-  tsl_phase *phase;
-  tsl_shared_counter *counter;
+  tsl_phase_loop loop;
   tsl_work_source *source;
-  tsl_result_writer *delivery;
   batch batches[N_BATCHES];
   batch *queue[AHEAD]; /* those posted, in order */
-  int rank, size, posted;
+  int posted;
   int64_t room;                 /* units of one batch, see batch.h */
   int64_t least[TSL_MAX_KINDS]; /* units of a batch by kind, while there are as many */
   bool overlaps;                /* the device takes a batch while it computes the one before */
@@ -62,23 +50,7 @@ typedef struct engine_state {
   double since;                 /* tsl_now() when the device began its present batch, about */
   double planned, measured;     /* s of the last batches, older ones counting less */
   double slower;                /* measured over planned */
-  bool abort, pause, ended;
-  bool lost;   /* a rank is silent; with abort: nothing can be saved */
-  tsl_err err; /* first failure of this rank */
-  tsl_err_copy error;
-  double total;      /* work of all units */
-  double before;     /* of those that were finished at the start */
-  double slow_check; /* last look at the abort flag */
-  tsl_progress progress;
 } engine_state;
-
-static void keep_error(engine_state *e, tsl_err err) {
-  if (err == TSL_OK || e->err != TSL_OK) return;
-  e->err = err;
-  tsl_err_save(err, &e->error);
-  e->abort = true;
-  (void)tsl_counter_abort(e->counter);
-}
 
 /* ---- on the compute thread */
 
@@ -120,11 +92,6 @@ done:
 
 /* ---- feeding */
 
-/* Work as everybody counts it: seconds on rank 0's device. */
-static double work_of(const engine_state *e, const tsl_unit *unit) {
-  return tsl_cost_seconds(e->phase->cost, 0, unit);
-}
-
 /* Seconds until the device has done what it was given, by the speed it shows. */
 static double ahead(const engine_state *e) {
   double seconds = 0;
@@ -150,8 +117,8 @@ static tsl_err bag_engine_fill(engine_state *e, batch *b) {
   while (!is_full(e, b)) {
     TSL_TRY(tsl_work_source_next(e->source, ahead(e), b->n == 0, &u));
     if (u < 0) break;
-    b->units[b->n] = e->phase->units[u];
-    b->seconds += tsl_cost_seconds(e->phase->cost, e->rank, &e->phase->units[u]);
+    b->units[b->n] = e->loop.phase->units[u];
+    b->seconds += tsl_cost_seconds(e->loop.phase->cost, e->loop.rank, &e->loop.phase->units[u]);
     TSL_TRY(tsl_slab_pool_place(&b->slots, &b->units[b->n], &b->parts[b->n]));
     b->n++;
   }
@@ -166,7 +133,7 @@ static batch *idle_batch(engine_state *e) {
 }
 
 static bool work_left(const engine_state *e) {
-  return !e->abort && !e->pause && tsl_work_source_left(e->source);
+  return !e->loop.abort && !e->loop.pause && tsl_work_source_left(e->source);
 }
 
 static tsl_err feed(engine_state *e, bool *moved) {
@@ -179,7 +146,7 @@ static tsl_err feed(engine_state *e, bool *moved) {
     b->posted = true;
     if (e->posted == 0) e->since = tsl_now();
     e->queue[e->posted++] = b;
-    tsl_compute_thread_post(e->phase->executor->thread, &b->task);
+    tsl_compute_thread_post(e->loop.phase->executor->thread, &b->task);
     *moved = true;
   }
 done:
@@ -197,7 +164,7 @@ static tsl_err learn(engine_state *e, const batch *b) {
   e->measured = KEEP * e->measured + seconds;
   if (e->planned <= 0 || e->measured <= 0) return TSL_OK;
   e->slower = e->measured / e->planned;
-  TSL_TRY(tsl_counter_slower(e->counter, e->slower));
+  TSL_TRY(tsl_counter_slower(e->loop.counter, e->slower));
 done:
   return err;
 }
@@ -210,7 +177,7 @@ static tsl_err retire(engine_state *e, batch *b) {
   e->posted--;
   e->since = tsl_now();
   TSL_TRY(tsl_err_restore(&b->task.error));
-  if (e->abort) return TSL_OK;
+  if (e->loop.abort) return TSL_OK;
   b->sending = true;
   TSL_TRY(learn(e, b));
   tsl_work_source_wake(e->source, e->slower);
@@ -220,19 +187,19 @@ done:
 
 static tsl_err deliver(engine_state *e, batch *b) {
   tsl_err err = TSL_OK;
-  const tsl_plan *plan = e->phase->plan;
+  const tsl_plan *plan = e->loop.phase->plan;
   double start = b->start, work = 0;
-  if (e->abort) return TSL_OK;
+  if (e->loop.abort) return TSL_OK;
   for (int64_t k = 0; k < b->n; k++) { /* only a plan of all units lets them be taken by others */
-    const bool dynamic = plan->dynamic > 0 && plan->owner[b->units[k].id] != e->rank;
-    TSL_TRY(tsl_complete_unit(e->phase, e->delivery, e->rank, &b->units[k], dynamic, &start,
-                              &b->parts[k]));
+    const bool dynamic = plan->dynamic > 0 && plan->owner[b->units[k].id] != e->loop.rank;
+    TSL_TRY(tsl_complete_unit(e->loop.phase, e->loop.delivery, e->loop.rank, &b->units[k], dynamic,
+                              &start, &b->parts[k]));
   }
-  TSL_TRY(tsl_result_writer_send(e->delivery, b->units, b->n, b->parts, &b->parcel));
-  TSL_TRY(tsl_result_writer_flush(e->delivery));
-  e->phase->finish = start - e->phase->origin;
-  for (int64_t k = 0; k < b->n; k++) work += work_of(e, &b->units[k]);
-  TSL_TRY(tsl_counter_add_done(e->counter, work));
+  TSL_TRY(tsl_result_writer_send(e->loop.delivery, b->units, b->n, b->parts, &b->parcel));
+  TSL_TRY(tsl_result_writer_flush(e->loop.delivery));
+  e->loop.phase->finish = start - e->loop.phase->origin;
+  for (int64_t k = 0; k < b->n; k++) work += tsl_phase_loop_work(&e->loop, &b->units[k]);
+  TSL_TRY(tsl_counter_add_done(e->loop.counter, work));
 done:
   return err;
 }
@@ -256,7 +223,7 @@ static long nap(const engine_state *e, bool moved) {
   if (moved) return 0;
   for (int k = 0; k < N_BATCHES; k++)
     if (e->batches[k].sending) return SENDING_US;
-  if (e->size > 1) return IDLE_US;
+  if (e->loop.size > 1) return IDLE_US;
   if (!work_left(e) || e->posted == AHEAD) return ALONE_US;
   const double us = 1e6 * (ahead(e) - tsl_work_source_enough(e->source));
   return us < (double)IDLE_US ? IDLE_US : us < (double)ALONE_US ? (long)us : ALONE_US;
@@ -270,56 +237,22 @@ static bool all_idle(const engine_state *e) {
 
 /* ---- the loop */
 
-static bool stops_at_once(const engine_state *e) {
-  const bool waits = e->phase->can_pause || e->phase->hold;
-  return tsl_stop_signal != 0 && !e->abort && !(waits && tsl_stop_politely());
-}
-
-/* Is it time for this rank to make all pause? */
-static bool wants_pause(const engine_state *e, double now) {
-  if (!e->phase->can_pause || e->pause) return false;
-  return tsl_stop_politely() || (e->rank == 0 && now >= e->phase->pause_at);
-}
-
 static void end_if_hung(const engine_state *e, double now) {
   const batch *b = e->queue[0]; /* that the device computes, or will end first */
   if (e->posted > 0)
-    tsl_watchdog_check(e->phase, e->rank, b->units, b->n, now - e->since, b->seconds * e->slower);
+    tsl_watchdog_check(e->loop.phase, e->loop.rank, b->units, b->n, now - e->since,
+                       b->seconds * e->slower);
 }
 
 /* A rank is silent: no unit begins any more. For a checkpoint those begun are finished and
  * delivered, which takes messages to rank 0. */
 static void heed_alarm(engine_state *e) {
-  if (e->lost || !tsl_heart_alarm()) return;
-  e->lost = e->pause = true;
-  if (e->phase->can_pause && !tsl_heart_gone(0))
+  if (e->loop.lost || !tsl_heart_alarm()) return;
+  e->loop.lost = e->loop.pause = true;
+  if (e->loop.phase->can_pause && !tsl_heart_gone(0))
     tsl_heart_answer();
   else
-    e->abort = true;
-}
-
-/* Has someone failed, or the user asked to stop? */
-static tsl_err bag_engine_look_around(engine_state *e) {
-  tsl_err err = TSL_OK;
-  const double now = tsl_now();
-  heed_alarm(e);
-  if (e->lost) return TSL_OK;
-  if (stops_at_once(e))
-    TSL_FAIL(TSL_ERR_STOPPED,
-             "stopped by signal %d before the work was done; no output was left behind",
-             tsl_stop_signal);
-  if (now - e->slow_check < 0.02 || e->abort) return TSL_OK;
-  e->slow_check = now;
-  if (e->phase->tend != NULL) TSL_TRY(e->phase->tend(e->phase));
-  if (wants_pause(e, now)) TSL_TRY(tsl_counter_pause(e->counter));
-  TSL_TRY(tsl_counter_aborted(e->counter, &e->abort, &e->pause));
-  if (e->rank == 0 && tsl_progress_due(&e->progress)) {
-    double done_seconds = 0;
-    TSL_TRY(tsl_counter_done(e->counter, &done_seconds));
-    tsl_progress_update(&e->progress, e->total > 0 ? (e->before + done_seconds) / e->total : 1);
-  }
-done:
-  return err;
+    e->loop.abort = true;
 }
 
 /* One turn; errors of any part are kept and the loop goes on until everybody has left. */
@@ -327,33 +260,34 @@ static void turn(engine_state *e) {
   bool moved = false;
   tsl_task *landed;
   end_if_hung(e, tsl_now());
-  keep_error(e, bag_engine_look_around(e));
-  keep_error(e, feed(e, &moved));
-  keep_error(e, tsl_result_writer_serve(e->delivery, e->abort, &moved));
-  keep_error(e, release_sent(e, &moved));
-  if (e->abort && e->phase->out != NULL) tsl_out_forget(e->phase->out);
-  landed = tsl_compute_thread_done(e->phase->executor->thread, nap(e, moved));
+  heed_alarm(e);
+  if (!e->loop.lost) tsl_phase_loop_keep(&e->loop, tsl_phase_loop_look_around(&e->loop));
+  tsl_phase_loop_keep(&e->loop, feed(e, &moved));
+  tsl_phase_loop_keep(&e->loop, tsl_result_writer_serve(e->loop.delivery, e->loop.abort, &moved));
+  tsl_phase_loop_keep(&e->loop, release_sent(e, &moved));
+  if (e->loop.abort && e->loop.phase->out != NULL) tsl_out_forget(e->loop.phase->out);
+  landed = tsl_compute_thread_done(e->loop.phase->executor->thread, nap(e, moved));
   if (landed != NULL) {
-    keep_error(e, retire(e, (batch *)landed));
-    keep_error(e, feed(e, &moved));
-    keep_error(e, deliver(e, (batch *)landed));
+    tsl_phase_loop_keep(&e->loop, retire(e, (batch *)landed));
+    tsl_phase_loop_keep(&e->loop, feed(e, &moved));
+    tsl_phase_loop_keep(&e->loop, deliver(e, (batch *)landed));
   }
-  if (!e->ended && !work_left(e) && all_idle(e) && !(e->lost && e->abort)) {
-    keep_error(e, tsl_result_writer_end(e->delivery));
-    e->ended = true;
+  if (!e->loop.ended && !work_left(e) && all_idle(e) && !(e->loop.lost && e->loop.abort)) {
+    tsl_phase_loop_keep(&e->loop, tsl_result_writer_end(e->loop.delivery));
+    e->loop.ended = true;
   }
 }
 
 static bool finished(const engine_state *e) {
-  if (e->lost && e->abort) return e->posted == 0;
-  return e->ended && tsl_result_writer_complete(e->delivery);
+  if (e->loop.lost && e->loop.abort) return e->posted == 0;
+  return e->loop.ended && tsl_result_writer_complete(e->loop.delivery);
 }
 
 /* ---- set-up */
 
 static tsl_err open_batch(engine_state *e, batch *b) {
   tsl_err err = TSL_OK;
-  const tsl_phase *phase = e->phase;
+  const tsl_phase *phase = e->loop.phase;
   const tsl_executor *x = phase->executor;
   b->task.run = bag_engine_begin;
   b->task.finish = e->overlaps ? bag_engine_finish : NULL;
@@ -370,7 +304,7 @@ done:
 
 static tsl_err open_engine(engine_state *e) {
   tsl_err err = TSL_OK;
-  tsl_phase *phase = e->phase;
+  tsl_phase *phase = e->loop.phase;
   const tsl_executor *x = phase->executor;
   const int64_t n = phase->plan->n_units;
   const bool many = x->backend->saturating_units != NULL;
@@ -380,9 +314,7 @@ static tsl_err open_engine(engine_state *e) {
   e->room = tsl_batch_room(phase->problem, phase->units, n, phase->memory);
   if (e->room > n) e->room = n > 0 ? n : 1;
   for (int k = 0; k < N_BATCHES; k++) TSL_TRY(open_batch(e, &e->batches[k]));
-  TSL_TRY(tsl_complete_open(phase));
-  TSL_TRY(tsl_result_writer_open(phase->comm, phase->problem, phase->out, phase->units, n,
-                                 &e->delivery));
+  TSL_TRY(tsl_phase_loop_open(&e->loop));
 done:
   return err;
 }
@@ -396,49 +328,35 @@ static void close_engine(engine_state *e) {
     TSL_FREE_ALL(b->units, b->parts);
   }
   tsl_work_source_close(&e->source);
-  tsl_result_writer_close(&e->delivery);
-  tsl_counter_close(&e->counter);
-}
-
-static void start_clock(engine_state *e) {
-  const tsl_plan *plan = e->phase->plan;
-  if (e->phase->origin == 0) e->phase->origin = tsl_now();
-  for (int64_t u = 0; u < plan->n_units; u++) {
-    const double work = work_of(e, &e->phase->units[u]);
-    e->total += work;
-    e->before += plan->finished != NULL && plan->finished[u] ? work : 0;
-  }
-  tsl_progress_start(&e->progress, e->phase->quiet || e->rank != 0);
-  if (e->before > 0) e->progress.first = e->before / e->total;
+  tsl_phase_loop_close(&e->loop);
 }
 
 /* Whoever saw the call to pause tells those who had left by then. */
 static tsl_err agree_on_pause(engine_state *e) {
   tsl_err err = TSL_OK;
-  int paused = e->pause;
-  if (!e->phase->can_pause) return TSL_OK;
-  TSL_MPI(MPI_Allreduce(MPI_IN_PLACE, &paused, 1, MPI_INT, MPI_MAX, e->phase->comm));
-  e->phase->paused = paused != 0;
+  int paused = e->loop.pause;
+  if (!e->loop.phase->can_pause) return TSL_OK;
+  TSL_MPI(MPI_Allreduce(MPI_IN_PLACE, &paused, 1, MPI_INT, MPI_MAX, e->loop.phase->comm));
+  e->loop.phase->paused = paused != 0;
 done:
   return err;
 }
 
 tsl_err tsl_bag_run(tsl_phase *phase) {
   tsl_err err = TSL_OK;
-  engine_state e = {.phase = phase, .slower = 1};
+  engine_state e = {.slower = 1};
   phase->paused = phase->drained = false;
-  TSL_MPI(MPI_Comm_rank(phase->comm, &e.rank));
-  TSL_MPI(MPI_Comm_size(phase->comm, &e.size));
+  TSL_TRY(tsl_phase_loop_make(phase, &e.loop));
   TSL_COLLECTIVE_TRY(phase->comm, open_engine(&e));
-  TSL_COLLECTIVE_TRY(phase->comm, tsl_counter_open(phase->comm, &e.counter));
-  TSL_TRY(tsl_work_source_open(phase->comm, e.counter, phase->plan, phase->units, phase->cost,
+  TSL_COLLECTIVE_TRY(phase->comm, tsl_counter_open(phase->comm, &e.loop.counter));
+  TSL_TRY(tsl_work_source_open(phase->comm, e.loop.counter, phase->plan, phase->units, phase->cost,
                                e.least, e.overlaps, &e.source));
-  start_clock(&e);
+  tsl_phase_loop_start(&e.loop);
   while (!finished(&e)) turn(&e);
-  tsl_progress_end(&e.progress);
-  phase->drained = e.err == TSL_OK && !e.abort;
-  if (e.err != TSL_OK) (void)tsl_err_restore(&e.error);
-  TSL_COLLECTIVE_TRY(phase->comm, e.lost ? tsl_heart_lost(__FILE__, __LINE__) : e.err);
+  tsl_progress_end(&e.loop.progress);
+  phase->drained = e.loop.err == TSL_OK && !e.loop.abort;
+  if (e.loop.err != TSL_OK) (void)tsl_err_restore(&e.loop.error);
+  TSL_COLLECTIVE_TRY(phase->comm, e.loop.lost ? tsl_heart_lost(__FILE__, __LINE__) : e.loop.err);
   TSL_TRY(agree_on_pause(&e));
 done:
   if (err != TSL_ERR_LOST || phase->drained) close_engine(&e); /* else MPI may still read it */

@@ -4,10 +4,8 @@
 
 #include "batch.h"
 #include "collective_error.h"
-#include "complete_unit.h"
 #include "heartbeat.h"
-#include "progress.h"
-#include "shared_counter.h"
+#include "phase_loop.h"
 #include "slab_pool.h"
 #include "watchdog.h"
 #include "wave_compute.h"
@@ -33,7 +31,7 @@ static const int64_t MOST_UNSENT = (int64_t)1 << 28; /* bytes, see is_far_ahead 
 
 /* The state of this rank's phase. */
 typedef struct wave {
-  tsl_phase *phase;
+  tsl_phase_loop loop;
   tsl_edges edges;
   tsl_wave_batch batches[N_BATCHES];
   MPI_Comm comm;      /* edges travel apart from results */
@@ -44,35 +42,19 @@ typedef struct wave {
   int64_t landed;   /* groups back from the compute thread */
   int64_t left;     /* edges.out before this one have left and are freed */
   int64_t unsent;   /* bytes of those that are done and have not */
-  int posted, rank, size;
-  bool overlaps;               /* the device begins a group while it ends the one before */
-  double freed;                /* tsl_now() when it had done the last group; the compute thread's */
-  tsl_shared_counter *counter; /* for abort, pause and progress */
-  tsl_result_writer *delivery;
+  int posted;
+  bool overlaps; /* the device begins a group while it ends the one before */
+  double freed;  /* tsl_now() when it had done the last group; the compute thread's */
   tsl_wave_pause cut;
-  bool abort, pause, ended;
-  bool lost; /* a rank is silent: its tiles are missing, so nothing can be saved */
-  tsl_err err;
-  tsl_err_copy error;
-  double total, before, slow_check; /* total: s of all tiles; before: of those finished */
-  double group;                     /* s of the last group */
-  double since;                     /* the device began its present group, about */
-  tsl_progress progress;
+  double group; /* s of the last group */
+  double since; /* the device began its present group, about */
 } wave;
-
-static void keep_error(wave *w, tsl_err err) {
-  if (err == TSL_OK || w->err != TSL_OK) return;
-  w->err = err;
-  tsl_err_save(err, &w->error);
-  w->abort = true;
-  (void)tsl_counter_abort(w->counter);
-}
 
 /* ---- edges in */
 
 static tsl_err listen(wave *w) {
   tsl_err err = TSL_OK;
-  while (!w->abort && w->listened < w->edges.n_groups && w->listened < w->landed + LISTEN) {
+  while (!w->loop.abort && w->listened < w->edges.n_groups && w->listened < w->landed + LISTEN) {
     const tsl_group *group = &w->edges.groups[w->listened++];
     for (int64_t k = group->in_lo; k < group->in_hi; k++)
       TSL_TRY(tsl_edge_receive(&w->edges.in[k], w->comm));
@@ -96,7 +78,7 @@ done:
 /* ---- feeding */
 
 static int64_t stage_of(const wave *w, int64_t group) {
-  return w->phase->units[w->edges.own[w->edges.groups[group].first]].stage;
+  return w->loop.phase->units[w->edges.own[w->edges.groups[group].first]].stage;
 }
 
 /* Is there a group that may begin? */
@@ -115,7 +97,7 @@ static tsl_wave_batch *idle_batch(wave *w) {
  * that group. So the first of all tiles that are not done is never held back: every stage before
  * its own is done, and has got what it needs. */
 static bool is_far_ahead(const wave *w) {
-  const int64_t most = w->phase->unsent > 0 ? w->phase->unsent : MOST_UNSENT;
+  const int64_t most = w->loop.phase->unsent > 0 ? w->loop.phase->unsent : MOST_UNSENT;
   return w->unsent > most && w->edges.out[w->left].stage < stage_of(w, w->next);
 }
 
@@ -124,20 +106,20 @@ static tsl_err feed(wave *w, bool *moved) {
   tsl_wave_batch *f;
   bool here = false;
   TSL_TRY(listen(w));
-  while (!w->abort && may_begin(w) && !is_far_ahead(w) && w->posted < AHEAD &&
+  while (!w->loop.abort && may_begin(w) && !is_far_ahead(w) && w->posted < AHEAD &&
          (f = idle_batch(w)) != NULL) {
     const tsl_group *group = &w->edges.groups[w->next];
     TSL_TRY(all_here(w, group, &here));
     if (!here) break;
     f->seconds = 0;
     for (int64_t k = 0; k < group->n; k++) {
-      f->units[k] = w->phase->units[w->edges.own[group->first + k]];
-      f->seconds += tsl_cost_seconds(w->phase->cost, w->rank, &f->units[k]);
+      f->units[k] = w->loop.phase->units[w->edges.own[group->first + k]];
+      f->seconds += tsl_cost_seconds(w->loop.phase->cost, w->loop.rank, &f->units[k]);
     }
     f->group = w->next++;
     f->posted = true;
     if (w->posted++ == 0) w->since = tsl_now();
-    tsl_compute_thread_post(w->phase->executor->thread, &f->task);
+    tsl_compute_thread_post(w->loop.phase->executor->thread, &f->task);
     *moved = true;
   }
 done:
@@ -174,21 +156,22 @@ static tsl_err retire(wave *w, tsl_wave_batch *f) {
   w->posted--;
   w->since = tsl_now();
   TSL_TRY(tsl_err_restore(&f->task.error));
-  if (w->abort) return TSL_OK;
+  if (w->loop.abort) return TSL_OK;
   w->landed++;
   free_edges_in(w, group);
   TSL_TRY(send_edges(w, group));
   f->sending = true;
   for (int64_t k = 0; k < group->n; k++) {
-    TSL_TRY(tsl_complete_unit(w->phase, w->delivery, w->rank, &f->units[k], false, &start,
-                              &f->parts[k]));
-    TSL_TRY(tsl_result_writer_send(w->delivery, &f->units[k], 1, &f->parts[k], &f->parcels[k]));
-    work += tsl_cost_seconds(w->phase->cost, 0, &f->units[k]);
+    TSL_TRY(tsl_complete_unit(w->loop.phase, w->loop.delivery, w->loop.rank, &f->units[k], false,
+                              &start, &f->parts[k]));
+    TSL_TRY(
+        tsl_result_writer_send(w->loop.delivery, &f->units[k], 1, &f->parts[k], &f->parcels[k]));
+    work += tsl_phase_loop_work(&w->loop, &f->units[k]);
   }
-  TSL_TRY(tsl_result_writer_flush(w->delivery));
+  TSL_TRY(tsl_result_writer_flush(w->loop.delivery));
   w->group = start - f->start;
-  w->phase->finish = start - w->phase->origin;
-  TSL_TRY(tsl_counter_add_done(w->counter, work));
+  w->loop.phase->finish = start - w->loop.phase->origin;
+  TSL_TRY(tsl_counter_add_done(w->loop.counter, work));
 done:
   return err;
 }
@@ -196,7 +179,7 @@ done:
 /* Free the edges that all receivers have got, in order. */
 static tsl_err release_edges(wave *w) {
   tsl_err err = TSL_OK;
-  while (!w->abort && w->left < w->edges.n_out && w->edges.out[w->left].group < w->landed) {
+  while (!w->loop.abort && w->left < w->edges.n_out && w->edges.out[w->left].group < w->landed) {
     tsl_edge *edge = &w->edges.out[w->left];
     int done = 0;
     TSL_MPI(MPI_Testall(edge->n_peers, &w->sends[edge->peer], &done, MPI_STATUSES_IGNORE));
@@ -226,16 +209,6 @@ done:
 
 /* ---- the loop */
 
-static bool stops_at_once(const wave *w) {
-  return tsl_stop_signal != 0 && !w->abort && !(w->phase->can_pause && tsl_stop_politely());
-}
-
-/* Is it time for this rank to make all pause? */
-static bool wants_pause(const wave *w, double now) {
-  if (!w->phase->can_pause || w->pause) return false;
-  return tsl_stop_politely() || (w->rank == 0 && now >= w->phase->pause_at);
-}
-
 /* The stage after the last group that has begun; a part of a phase does one stage at least. */
 static int64_t how_far(const wave *w) {
   if (w->edges.n_groups == 0) return 0;
@@ -245,7 +218,7 @@ static int64_t how_far(const wave *w) {
 /* When it is to pause, or has no more to begin, a rank says how far it has come. */
 static tsl_err look_at_cut(wave *w) {
   tsl_err err = TSL_OK;
-  if (w->pause || w->abort || w->next == w->edges.n_groups)
+  if (w->loop.pause || w->loop.abort || w->next == w->edges.n_groups)
     TSL_TRY(tsl_wave_pause_propose(&w->cut, how_far(w)));
   TSL_TRY(tsl_wave_pause_look(&w->cut));
 done:
@@ -257,33 +230,9 @@ static void end_if_hung(const wave *w, double now) {
   for (int k = 0; k < N_BATCHES; k++) {
     const tsl_wave_batch *f = &w->batches[k];
     if (f->posted && f->group == w->landed)
-      tsl_watchdog_check(w->phase, w->rank, f->units, w->edges.groups[f->group].n, now - w->since,
-                         f->seconds);
+      tsl_watchdog_check(w->loop.phase, w->loop.rank, f->units, w->edges.groups[f->group].n,
+                         now - w->since, f->seconds);
   }
-}
-
-static tsl_err wave_look_around(wave *w) {
-  tsl_err err = TSL_OK;
-  const double now = tsl_now();
-  end_if_hung(w, now);
-  w->lost = tsl_heart_alarm();
-  w->abort = w->abort || w->lost;
-  if (stops_at_once(w))
-    TSL_FAIL(TSL_ERR_STOPPED,
-             "stopped by signal %d before the work was done; no output was left behind",
-             tsl_stop_signal);
-  if (now - w->slow_check < 0.02 || w->abort) return TSL_OK;
-  w->slow_check = now;
-  if (w->phase->tend != NULL) TSL_TRY(w->phase->tend(w->phase));
-  if (wants_pause(w, now)) TSL_TRY(tsl_counter_pause(w->counter));
-  TSL_TRY(tsl_counter_aborted(w->counter, &w->abort, &w->pause));
-  if (w->rank == 0 && tsl_progress_due(&w->progress)) {
-    double seconds = 0;
-    TSL_TRY(tsl_counter_done(w->counter, &seconds));
-    tsl_progress_update(&w->progress, w->total > 0 ? (w->before + seconds) / w->total : 1);
-  }
-done:
-  return err;
 }
 
 /* Nothing is under way on the device, and nothing will begin in this part of the phase. */
@@ -293,7 +242,7 @@ static bool is_done(const wave *w) {
 
 static bool all_idle(const wave *w) {
   for (int k = 0; k < N_BATCHES; k++)
-    if (w->batches[k].posted || (w->batches[k].sending && !w->abort)) return false;
+    if (w->batches[k].posted || (w->batches[k].sending && !w->loop.abort)) return false;
   return true;
 }
 
@@ -312,17 +261,20 @@ static long nap(const wave *w) {
 static void turn(wave *w) {
   bool moved = false;
   tsl_task *landed;
-  keep_error(w, wave_look_around(w));
-  keep_error(w, look_at_cut(w));
-  keep_error(w, feed(w, &moved));
-  keep_error(w, tsl_result_writer_serve(w->delivery, w->abort, &moved));
-  keep_error(w, release_sent(w, &moved));
-  if (w->abort && w->phase->out != NULL) tsl_out_forget(w->phase->out);
-  landed = tsl_compute_thread_done(w->phase->executor->thread, moved ? 0 : nap(w));
-  if (landed != NULL) keep_error(w, retire(w, (tsl_wave_batch *)landed));
-  if (!w->ended && (w->abort || is_done(w)) && all_idle(w) && !w->lost) {
-    keep_error(w, tsl_result_writer_end(w->delivery));
-    w->ended = true;
+  end_if_hung(w, tsl_now());
+  w->loop.lost = tsl_heart_alarm(); /* its tiles are missing, so nothing can be saved */
+  w->loop.abort = w->loop.abort || w->loop.lost;
+  tsl_phase_loop_keep(&w->loop, tsl_phase_loop_look_around(&w->loop));
+  tsl_phase_loop_keep(&w->loop, look_at_cut(w));
+  tsl_phase_loop_keep(&w->loop, feed(w, &moved));
+  tsl_phase_loop_keep(&w->loop, tsl_result_writer_serve(w->loop.delivery, w->loop.abort, &moved));
+  tsl_phase_loop_keep(&w->loop, release_sent(w, &moved));
+  if (w->loop.abort && w->loop.phase->out != NULL) tsl_out_forget(w->loop.phase->out);
+  landed = tsl_compute_thread_done(w->loop.phase->executor->thread, moved ? 0 : nap(w));
+  if (landed != NULL) tsl_phase_loop_keep(&w->loop, retire(w, (tsl_wave_batch *)landed));
+  if (!w->loop.ended && (w->loop.abort || is_done(w)) && all_idle(w) && !w->loop.lost) {
+    tsl_phase_loop_keep(&w->loop, tsl_result_writer_end(w->loop.delivery));
+    w->loop.ended = true;
   }
 }
 
@@ -330,8 +282,8 @@ static void turn(wave *w) {
 
 static tsl_err open_batch(wave *w, const int64_t slabs[TSL_MAX_FIELDS], tsl_wave_batch *f) {
   tsl_err err = TSL_OK;
-  const tsl_phase *phase = w->phase;
-  *f = tsl_wave_batch_make(phase, &w->edges, w->rank, w->overlaps, &w->freed);
+  const tsl_phase *phase = w->loop.phase;
+  *f = tsl_wave_batch_make(phase, &w->edges, w->loop.rank, w->overlaps, &w->freed);
   TSL_TRY(tsl_alloc(w->room, sizeof *f->units, "tiles", (void **)&f->units));
   TSL_TRY(tsl_alloc(w->room, sizeof *f->parts, "results", (void **)&f->parts));
   TSL_TRY(tsl_alloc(w->room, sizeof *f->parcels, "results", (void **)&f->parcels));
@@ -343,7 +295,7 @@ done:
 
 static void close_batch(wave *w, tsl_wave_batch *f) {
   for (int64_t p = 0; p < w->room && f->parts != NULL; p++)
-    tsl_part_clear(w->phase->problem, w->phase->executor->backend, &f->parts[p]);
+    tsl_part_clear(w->loop.phase->problem, w->loop.phase->executor->backend, &f->parts[p]);
   for (int64_t p = 0; p < w->room && f->parcels != NULL; p++) tsl_message_drop(&f->parcels[p]);
   TSL_FREE_ALL(f->units, f->parts, f->parcels);
 }
@@ -372,10 +324,10 @@ static int64_t group_room(const tsl_phase *phase, int size) {
 
 static tsl_err open_wave(wave *w) {
   tsl_err err = TSL_OK;
-  tsl_phase *phase = w->phase;
+  tsl_phase *phase = w->loop.phase;
   int64_t largest = 1, slabs[TSL_MAX_FIELDS];
   w->overlaps = tsl_overlaps(phase->executor);
-  TSL_TRY(tsl_edges_make(phase, w->rank, group_room(phase, w->size), &w->edges));
+  TSL_TRY(tsl_edges_make(phase, w->loop.rank, group_room(phase, w->loop.size), &w->edges));
   for (int64_t g = 0; g < w->edges.n_groups; g++)
     if (w->edges.groups[g].n > largest) largest = w->edges.groups[g].n;
   w->room = largest;
@@ -384,14 +336,7 @@ static tsl_err open_wave(wave *w) {
   for (int64_t k = 0; k < w->n_sends; k++) w->sends[k] = MPI_REQUEST_NULL;
   tsl_slab_largest(phase->problem, phase->units, phase->plan->n_units, slabs);
   for (int k = 0; k < N_BATCHES; k++) TSL_TRY(open_batch(w, slabs, &w->batches[k]));
-  TSL_TRY(tsl_complete_open(phase));
-  for (int64_t u = 0; u < phase->plan->n_units; u++) {
-    const double seconds = tsl_cost_seconds(phase->cost, 0, &phase->units[u]);
-    w->total += seconds;
-    if (phase->plan->finished != NULL && phase->plan->finished[u]) w->before += seconds;
-  }
-  TSL_TRY(tsl_result_writer_open(phase->comm, phase->problem, phase->out, phase->units,
-                                 phase->plan->n_units, &w->delivery));
+  TSL_TRY(tsl_phase_loop_open(&w->loop));
 done:
   return err;
 }
@@ -401,51 +346,44 @@ static void close_wave(wave *w) {
   for (int k = 0; k < N_BATCHES; k++) close_batch(w, &w->batches[k]);
   tsl_edges_clear(&w->edges);
   tsl_free(w->sends);
-  tsl_result_writer_close(&w->delivery);
-  tsl_counter_close(&w->counter);
+  tsl_phase_loop_close(&w->loop);
   if (w->comm != MPI_COMM_NULL) (void)MPI_Comm_free(&w->comm);
 }
 
 /* The edges of what is done arrive, on all ranks, and is anything left? */
 static tsl_err wave_settle(wave *w) {
   tsl_err err = TSL_OK;
-  const int64_t n = w->phase->plan->n_units;
-  w->phase->paused = n > 0 && w->cut.stage <= w->phase->units[n - 1].stage;
-  if (w->phase->paused)
-    TSL_TRY(tsl_edges_across(w->phase, &w->edges, w->comm, w->next, w->listened, w->cut.stage));
+  const int64_t n = w->loop.phase->plan->n_units;
+  w->loop.phase->paused = n > 0 && w->cut.stage <= w->loop.phase->units[n - 1].stage;
+  if (w->loop.phase->paused)
+    TSL_TRY(
+        tsl_edges_across(w->loop.phase, &w->edges, w->comm, w->next, w->listened, w->cut.stage));
   TSL_TRY(tsl_edges_wait(w->sends, w->n_sends));
 done:
   return err;
 }
 
-static void start_clock(wave *w) {
-  if (w->phase->origin == 0) w->phase->origin = tsl_now();
-  tsl_progress_start(&w->progress, w->phase->quiet || w->rank != 0);
-  if (w->before > 0) w->progress.first = w->before / w->total;
-}
-
 static bool has_ended(const wave *w) {
-  if (w->lost) return w->posted == 0;
-  return w->ended && w->cut.known && tsl_result_writer_complete(w->delivery);
+  if (w->loop.lost) return w->posted == 0;
+  return w->loop.ended && w->cut.known && tsl_result_writer_complete(w->loop.delivery);
 }
 
 tsl_err tsl_wave_run(tsl_phase *phase) {
   tsl_err err = TSL_OK;
-  wave w = {.phase = phase, .comm = MPI_COMM_NULL};
+  wave w = {.comm = MPI_COMM_NULL};
   phase->paused = false;
-  TSL_MPI(MPI_Comm_rank(phase->comm, &w.rank));
-  TSL_MPI(MPI_Comm_size(phase->comm, &w.size));
+  TSL_TRY(tsl_phase_loop_make(phase, &w.loop));
   TSL_MPI(MPI_Comm_dup(phase->comm, &w.comm));
   TSL_MPI(MPI_Comm_set_errhandler(w.comm, MPI_ERRORS_RETURN));
   w.cut = tsl_wave_pause_make(w.comm, phase->can_pause);
   TSL_COLLECTIVE_TRY(phase->comm, open_wave(&w));
-  TSL_COLLECTIVE_TRY(phase->comm, tsl_counter_open(phase->comm, &w.counter));
-  start_clock(&w);
+  TSL_COLLECTIVE_TRY(phase->comm, tsl_counter_open(phase->comm, &w.loop.counter));
+  tsl_phase_loop_start(&w.loop);
   while (!has_ended(&w)) turn(&w);
-  tsl_progress_end(&w.progress);
-  if (w.err == TSL_OK && !w.abort) keep_error(&w, wave_settle(&w));
-  if (w.err != TSL_OK) (void)tsl_err_restore(&w.error);
-  TSL_COLLECTIVE_TRY(phase->comm, w.lost ? tsl_heart_lost(__FILE__, __LINE__) : w.err);
+  tsl_progress_end(&w.loop.progress);
+  if (w.loop.err == TSL_OK && !w.loop.abort) tsl_phase_loop_keep(&w.loop, wave_settle(&w));
+  if (w.loop.err != TSL_OK) (void)tsl_err_restore(&w.loop.error);
+  TSL_COLLECTIVE_TRY(phase->comm, w.loop.lost ? tsl_heart_lost(__FILE__, __LINE__) : w.loop.err);
 done:
   if (err != TSL_ERR_LOST) close_wave(&w); /* else MPI may still read it */
   return err;

@@ -20,7 +20,6 @@ struct tsl_work_source {
   double enough;   /* s ahead at which the device gets no more, long before the end */
   int64_t at, end; /* positions of order: units that are this rank's, not handed out yet */
   bool own_over, others_over;
-  bool waiting;     /* for others to take the last units planned here */
   double ask_again; /* tsl_now() from which others may be asked */
 };
 
@@ -81,29 +80,10 @@ done:
   return err;
 }
 
-static tsl_err ask_others(tsl_work_source *s) {
-  return tsl_counter_read(s->counter, s->parts.slower, s->parts.left);
-}
-
-/* Only a slow rank looks first: its units are long, and nobody but a fast one would come for them.
- */
-static tsl_err fetch_own(tsl_work_source *s, double moment) {
-  tsl_err err = TSL_OK;
-  if (s->own_over || (s->waiting && moment < s->ask_again)) return TSL_OK;
-  if (tsl_parts_slow(&s->parts, s->rank)) {
-    TSL_TRY(ask_others(s));
-    s->waiting = tsl_parts_wait(&s->parts, s->rank);
-  }
-  if (!s->waiting)
-    TSL_TRY(take(s, s->rank, tsl_parts_take(&s->parts, s->rank, s->longest, s->least)));
-done:
-  return err;
-}
-
 static tsl_err fetch_others(tsl_work_source *s, double ahead) {
   tsl_err err = TSL_OK;
   int victim = -1;
-  TSL_TRY(ask_others(s));
+  TSL_TRY(tsl_counter_read(s->counter, s->parts.slower, s->parts.left));
   s->others_over = true;
   for (int r = 0; r < s->parts.n_ranks; r++)
     s->others_over = s->others_over && s->parts.left[r].front >= s->parts.left[r].back;
@@ -118,9 +98,10 @@ static tsl_err fetch_units(tsl_work_source *s, double ahead) {
   tsl_err err = TSL_OK;
   const double now = tsl_now();
   if (s->at < s->end) return TSL_OK;
-  TSL_TRY(fetch_own(s, now));
+  if (!s->own_over)
+    TSL_TRY(take(s, s->rank, tsl_parts_take(&s->parts, s->rank, s->longest, s->least)));
   if (s->at < s->end || now < s->ask_again) return TSL_OK;
-  if (!s->waiting && !s->others_over) TSL_TRY(fetch_others(s, ahead));
+  if (!s->others_over) TSL_TRY(fetch_others(s, ahead));
   if (s->at >= s->end) s->ask_again = now + PAUSE + PAUSE_PER_RANK * s->parts.n_ranks;
 done:
   return err;

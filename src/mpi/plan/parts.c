@@ -5,7 +5,6 @@
 #include <math.h>
 
 static const double TAKEN = 0.25; /* of what is left of its own */
-static const double FASTER = 2;   /* times: who is faster by this takes a slow rank's last units */
 
 static bool is_finished(const tsl_plan *plan, int64_t unit) {
   return plan->finished != NULL && plan->finished[unit];
@@ -24,7 +23,6 @@ static tsl_err parts_allocate(const tsl_plan *plan, tsl_parts *p) {
   TSL_TRY(tsl_alloc(n + 1, sizeof *p->start, "parts", (void **)&p->start));
   TSL_TRY(tsl_alloc(plan->n_units, sizeof *p->order, "parts", (void **)&p->order));
   TSL_TRY(tsl_alloc(plan->n_units + 1, sizeof *p->before, "parts", (void **)&p->before));
-  TSL_TRY(tsl_alloc(n, sizeof *p->share, "parts", (void **)&p->share));
   TSL_TRY(tsl_alloc(n, sizeof *p->left, "parts", (void **)&p->left));
   TSL_TRY(tsl_alloc(n, sizeof *p->slower, "parts", (void **)&p->slower));
 done:
@@ -44,45 +42,12 @@ static void list_units(const tsl_plan *plan, tsl_parts *p) {
     p->before[k + 1] = p->before[k] + tsl_cost_seconds(p->cost, 0, &p->units[p->order[k]]);
 }
 
-static void measure_shares(const tsl_plan *plan, tsl_parts *p) {
-  double sum = 0;
-  for (int r = 0; r < p->n_ranks; r++) {
-    double seconds = 0;
-    if (!tsl_cost_takes_part(p->cost, r)) continue;
-    for (int64_t u = 0; u < plan->n_units; u++)
-      seconds += tsl_cost_seconds(p->cost, r, &p->units[u]);
-    p->share[r] = seconds > 0 ? 1 / seconds : 0;
-    sum += p->share[r];
-  }
-  for (int r = 0; r < p->n_ranks && sum > 0; r++) p->share[r] /= sum;
-  p->ideal = sum > 0 ? 1 / sum : 0;
-}
-
 static tsl_range first_range(const tsl_parts *p, const tsl_plan *plan, int rank) {
   const int64_t *mine = p->order + p->start[rank];
   const int64_t n = p->start[rank + 1] - p->start[rank];
   int64_t front = (int64_t)ceil((double)n * (1 - plan->dynamic));
   while (front < n && stays(plan, &p->units[mine[front]])) front++;
   return (tsl_range){(int32_t)front, (int32_t)n};
-}
-
-tsl_err tsl_parts_make(const tsl_plan *plan, const tsl_unit *units, const tsl_cost *cost,
-                       tsl_parts *parts) {
-  tsl_err err = TSL_OK;
-  *parts = (tsl_parts){.n_ranks = plan->n_ranks, .units = units, .cost = cost};
-  TSL_TRY(parts_allocate(plan, parts));
-  list_units(plan, parts);
-  measure_shares(plan, parts);
-  for (int r = 0; r < plan->n_ranks; r++)
-    parts->left[r] = first_range(parts, plan, r), parts->slower[r] = 1;
-done:
-  if (err != TSL_OK) tsl_parts_clear(parts);
-  return err;
-}
-
-void tsl_parts_clear(tsl_parts *p) {
-  TSL_FREE_ALL(p->order, p->start, p->before, p->share, p->left, p->slower);
-  *p = (tsl_parts){0};
 }
 
 /* ---- speeds */
@@ -99,20 +64,41 @@ static double rate(const tsl_parts *p, int rank, int64_t unit) {
   return seconds > 0 ? tsl_cost_seconds(p->cost, 0, &p->units[unit]) / seconds : 0;
 }
 
-/* Work of a rank's units that are not begun; *last: the last of them. */
-static double work_left(const tsl_parts *p, int rank, int64_t *last) {
+/* Seconds that a rank needs for its units that are not begun. */
+static double seconds_left(const tsl_parts *p, int rank) {
   const int64_t lo = p->start[rank] + p->left[rank].front;
   const int64_t hi = p->start[rank] + p->left[rank].back;
-  *last = lo < hi ? p->order[hi - 1] : -1;
-  return lo < hi ? p->before[hi] - p->before[lo] : 0;
+  const double speed = lo < hi ? rate(p, rank, p->order[hi - 1]) : 0;
+  return speed > 0 ? (p->before[hi] - p->before[lo]) / speed : 0;
 }
 
-/* Seconds that a rank needs for them. */
-static double seconds_left(const tsl_parts *p, int rank) {
-  int64_t last;
-  const double work = work_left(p, rank, &last);
-  const double speed = last >= 0 ? rate(p, rank, last) : 0;
-  return speed > 0 ? work / speed : 0;
+/* All units over the speed of all ranks, judged by the unit in the middle. */
+static double ideal_time(const tsl_parts *p) {
+  const int64_t n = p->start[p->n_ranks];
+  double speed = 0;
+  for (int r = 0; r < p->n_ranks && n > 0; r++) speed += rate(p, r, p->order[n / 2]);
+  return speed > 0 ? p->before[n] / speed : 0;
+}
+
+/* ---- making */
+
+tsl_err tsl_parts_make(const tsl_plan *plan, const tsl_unit *units, const tsl_cost *cost,
+                       tsl_parts *parts) {
+  tsl_err err = TSL_OK;
+  *parts = (tsl_parts){.n_ranks = plan->n_ranks, .units = units, .cost = cost};
+  TSL_TRY(parts_allocate(plan, parts));
+  list_units(plan, parts);
+  for (int r = 0; r < plan->n_ranks; r++)
+    parts->left[r] = first_range(parts, plan, r), parts->slower[r] = 1;
+  parts->ideal = ideal_time(parts);
+done:
+  if (err != TSL_OK) tsl_parts_clear(parts);
+  return err;
+}
+
+void tsl_parts_clear(tsl_parts *p) {
+  TSL_FREE_ALL(p->order, p->start, p->before, p->left, p->slower);
+  *p = (tsl_parts){0};
 }
 
 /* ---- the rules */
@@ -134,27 +120,6 @@ int32_t tsl_parts_take(const tsl_parts *p, int rank, double batch, const int64_t
                       ((n < most || seconds < TSL_PARTS_SHORTEST) && seconds < longest)))
     seconds += seconds_of(p, rank, next[n++]);
   return n > 0 ? n : 1;
-}
-
-bool tsl_parts_slow(const tsl_parts *p, int rank) {
-  return p->share[rank] * p->n_ranks <= 1 / FASTER;
-}
-
-bool tsl_parts_wait(const tsl_parts *p, int rank) {
-  double rest = 0, others = 0, fastest = 0;
-  int64_t last = -1, of_rank;
-  (void)work_left(p, rank, &last);
-  if (last < 0) return false;
-  const double mine = rate(p, rank, last);
-  for (int r = 0; r < p->n_ranks; r++) {
-    const double speed = r == rank ? 0 : rate(p, r, last);
-    rest += work_left(p, r, &of_rank);
-    others += speed;
-    fastest = fmax(fastest, speed);
-  }
-  const int64_t next = p->order[p->start[rank] + p->left[rank].front];
-  const double in_hand = rest; /* by the rule of taking, about as much as is left */
-  return mine > 0 && fastest > FASTER * mine && rest + in_hand < others * seconds_of(p, rank, next);
 }
 
 int64_t tsl_parts_steal(const tsl_parts *p, int rank, double ahead, double batch, int *victim) {

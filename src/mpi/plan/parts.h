@@ -28,8 +28,7 @@ typedef struct tsl_parts {
                         (tsl_plan.kept), else in order of id; without finished ones */
   int64_t *start; /**< [n_ranks + 1] where each rank's begin in order */
   double *before; /**< [start[n_ranks] + 1] seconds before each on rank 0's device, in that order */
-  double *share;  /**< [n_ranks] of all ranks' speed, by the whole work */
-  double ideal;   /**< s of the whole work were it spread by speed */
+  double ideal;   /**< s of all units were they spread by speed, about */
   tsl_range *left; /**< [n_ranks] not begun: at first all but the front that the plan has for the
                         rank alone (tsl_plan.dynamic, kept) */
   double *slower;  /**< [n_ranks] measured over predicted seconds of late, at first 1 */
@@ -59,13 +58,6 @@ int32_t tsl_parts_take(const tsl_parts *parts, int rank, double batch, const int
 /** Seconds ahead at which the rank's device gets no more: near the end of its own part less than
  *  enough, so that the rest can be taken by others. */
 double tsl_parts_enough(const tsl_parts *parts, int rank, double enough);
-
-/** Is a rank much slower than others, so that tsl_parts_wait is worth asking? */
-bool tsl_parts_slow(const tsl_parts *parts, int rank);
-
-/** Are the rank's own units better left to one twice as fast or more, as all others would be done
- *  with everything before this one had finished its next unit? */
-bool tsl_parts_wait(const tsl_parts *parts, int rank);
 
 /**
  * Whose units a rank with nothing left should take, and how many from the back.

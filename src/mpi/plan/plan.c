@@ -203,32 +203,28 @@ void tsl_plan_sides(const bool *on_card, int n_ranks, bool *fast) {
 
 typedef bool (*packing)(job *j, const int64_t *order, double capacity);
 
-enum { SEARCH_STEPS = 40 };
 static const double PRECISE = 1e-4; /* of the capacity */
 
-/* Where all ranks would end at once if units could be cut at will; *most: the fastest rank, behind
- * those that have most to do, does everything. */
-static double find_bounds(const job *j, double *most) {
-  double fastest = INFINITY, rate = 0, done = 1;
+/* Where all ranks would end at once if units could be cut at will. */
+static double find_ideal(const job *j) {
+  double rate = 0, done = 1;
   for (int t = 0; t < j->n_trees; t++) {
     const tree *of = &j->trees[t];
     double alone = 0;
     for (int64_t u = 0; u < j->n; u++) alone += tree_cost(j, t, u);
-    fastest = fmin(fastest, alone);
+    if (alone <= 0) return 0;
     rate += of->n / alone;
     for (int p = 0; p < of->n && j->base != NULL; p++) done += j->base[of->ranks[p]] / alone;
   }
-  *most = fastest + (j->base != NULL ? tsl_plan_longest(j->base, j->n_ranks) : 0);
-  return fastest > 0 ? done / rate : 0;
+  return done / rate;
 }
 
-/* Up from where all could end at once in growing steps, until a capacity fits; then halve what lies
- * below it. */
+/* Up from there in growing steps, until a capacity fits; then halve what lies below it. */
 static tsl_err smallest_capacity(job *j, const int64_t *order, packing fits) {
-  double low = 0, most, high = find_bounds(j, &most);
-  for (double step = PRECISE * high; step > 0 && high < most && !fits(j, order, high); step *= 4)
-    low = high, high = fmin(high + step, most);
-  for (int k = 0; k < SEARCH_STEPS && high - low > PRECISE * high; k++) {
+  double low = 0, high = find_ideal(j);
+  for (double step = PRECISE * high; isfinite(high) && !fits(j, order, high); step *= 4)
+    low = high, high += step;
+  while (isfinite(high) && high - low > PRECISE * high) {
     const double middle = 0.5 * (low + high);
     *(fits(j, order, middle) ? &high : &low) = middle;
   }

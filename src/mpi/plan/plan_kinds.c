@@ -126,13 +126,11 @@ double tsl_plan_loads(const tsl_plan *plan, const tsl_workload *work, uint32_t m
   return tsl_plan_longest(load, plan->n_ranks);
 }
 
-double tsl_plan_efficiency(const double *load, const bool *takes_part, int n_ranks) {
+double tsl_plan_efficiency(const double *load, const tsl_cost *cost) {
   double sum = 0, most = 0;
   int n = 0;
-  for (int r = 0; r < n_ranks; r++) {
-    if (takes_part != NULL && !takes_part[r]) continue;
-    sum += load[r], most = fmax(most, load[r]), n++;
-  }
+  for (int r = 0; r < cost->n_ranks; r++)
+    if (tsl_cost_takes_part(cost, r)) sum += load[r], most = fmax(most, load[r]), n++;
   return most > 0 ? sum / (most * n) : 1;
 }
 

@@ -61,8 +61,8 @@ tsl_err tsl_plan_make(const tsl_plan_rule *rule, const tsl_kind_sets *sets,
  */
 double tsl_plan_loads(const tsl_plan *plan, const tsl_workload *work, uint32_t mask, double *load);
 
-/** Mean load over largest load, 0..1, of the ranks that take part (NULL: all); 1 without load. */
-double tsl_plan_efficiency(const double *load, const bool *takes_part, int n_ranks);
+/** Mean load over largest load, 0..1, of the ranks that take part; 1 without load. */
+double tsl_plan_efficiency(const double *load, const tsl_cost *cost);
 
 /**
  * The units of a set alone, and their part of a plan.

@@ -1,166 +1,136 @@
-/* The search moves one unit at a time from the slowest to the fastest rank and sums up what the
- * moves bring and cost. */
+/* Owners on trial, by measured times: one unit at a time goes from the slowest to the fastest rank.
+ */
 #include "rebalance.h"
-
-#include "plan_kinds.h"
 
 #include <math.h>
 #include <string.h>
 
 static const double PROGRESS = 1e-9; /* of the largest sum: smaller gains are rounding */
 
-/* The present owners and their sums. */
-typedef struct state {
-  const tsl_rebalance_ask *ask;
-  int32_t *owner;  /* [n] the caller's */
-  int32_t *first;  /* [n] owners that seconds were measured on */
-  double *seconds; /* [n] on the present owner */
-  double *sum;     /* [n_ranks] */
-  double *extra;   /* [n_ranks] s of migrations */
-  double before;   /* s, largest sum at the beginning */
-} state;
+/* Room of one call, and what is looked at. */
+typedef struct search {
+  const tsl_timing_history *learned;
+  int set;
+  const int32_t *owner; /* [n_units] as it is */
+  int32_t *to;          /* [n_units] on trial */
+  int32_t *paid;        /* [n_units] the last that paid */
+  double *load;         /* [n_ranks] s of a phase of the set */
+  double *extra;        /* [n_ranks] s that first runs take more */
+  bool *closed;         /* [n_ranks] none of the slowest rank's units is worth moving there */
+} search;
 
-static bool takes_part(const state *s, int rank) {
-  return s->ask->takes_part == NULL || s->ask->takes_part[rank];
+static tsl_err open_search(search *s) {
+  tsl_err err = TSL_OK;
+  const tsl_timing_history *l = s->learned;
+  TSL_TRY(tsl_alloc(l->n_units, sizeof *s->to, "rebalancing", (void **)&s->to));
+  TSL_TRY(tsl_alloc(l->n_units, sizeof *s->paid, "rebalancing", (void **)&s->paid));
+  TSL_TRY(tsl_alloc(l->n_ranks, sizeof *s->load, "rebalancing", (void **)&s->load));
+  TSL_TRY(tsl_alloc(l->n_ranks, sizeof *s->extra, "rebalancing", (void **)&s->extra));
+  TSL_TRY(tsl_alloc(l->n_ranks, sizeof *s->closed, "rebalancing", (void **)&s->closed));
+  for (int64_t u = 0; u < l->n_units; u++) s->to[u] = s->paid[u] = s->owner[u];
+done:
+  return err;
 }
 
-static bool is_movable(const state *s, int64_t unit) {
-  return s->ask->movable == NULL || s->ask->movable[unit];
+/* ---- sums */
+
+/* Seconds of a unit in the set; 0: not known, or not in the set. */
+static double seconds_on(const search *s, int64_t unit, int rank) {
+  const double known = tsl_history_of(s->learned, s->set, unit)->seconds;
+  const int from = s->owner[unit];
+  return rank == from ? known : known * tsl_history_ratio(s->learned, s->set, unit, from, rank);
 }
 
-static void sum_up(state *s, const int32_t *owner) {
-  memset(s->sum, 0, (size_t)s->ask->n_ranks * sizeof *s->sum);
-  for (int64_t u = 0; u < s->ask->n; u++) s->sum[owner[u]] += s->seconds[u];
+/* What its first run on a rank that has not had it takes more. */
+static double setup_on(const search *s, int64_t unit, int rank) {
+  return rank == s->owner[unit] ? 0 : tsl_history_setup(s->learned, s->set, unit, rank);
 }
 
-/* Slowest and fastest of the ranks that take part; false: there are not two. */
-static bool ends(const state *s, int *slowest, int *fastest) {
+static void sum_up(search *s, const int32_t *owner) {
+  memset(s->load, 0, (size_t)s->learned->n_ranks * sizeof *s->load);
+  for (int64_t u = 0; u < s->learned->n_units; u++) s->load[owner[u]] += seconds_on(s, u, owner[u]);
+}
+
+static double imbalance(const search *s) {
+  return 1 / tsl_plan_efficiency(s->load, s->learned->cost) - 1;
+}
+
+/* Seconds of those to come, the first of them with first runs. */
+static double next_phases(const search *s) {
+  double first = 0;
+  for (int r = 0; r < s->learned->n_ranks; r++) first = fmax(first, s->load[r] + s->extra[r]);
+  return first + (TSL_PHASES_LEFT - 1) * tsl_plan_longest(s->load, s->learned->n_ranks);
+}
+
+/* ---- moves */
+
+/* Slowest of the ranks that take part, and the fastest that is open; false: there are not two. */
+static bool ends(const search *s, int *slowest, int *fastest) {
   *slowest = *fastest = -1;
-  for (int r = 0; r < s->ask->n_ranks; r++) {
-    if (!takes_part(s, r)) continue;
-    if (*slowest < 0 || s->sum[r] > s->sum[*slowest]) *slowest = r;
-    if (*fastest < 0 || s->sum[r] < s->sum[*fastest]) *fastest = r;
+  for (int r = 0; r < s->learned->n_ranks; r++) {
+    if (!tsl_cost_takes_part(s->learned->cost, r)) continue;
+    if (*slowest < 0 || s->load[r] > s->load[*slowest]) *slowest = r;
+    if (!s->closed[r] && (*fastest < 0 || s->load[r] < s->load[*fastest])) *fastest = r;
   }
-  return *slowest != *fastest;
-}
-
-static double imbalance(const state *s) {
-  return 1 / tsl_plan_efficiency(s->sum, s->ask->takes_part, s->ask->n_ranks) - 1;
-}
-
-static double largest(const state *s, bool with_extra) {
-  double most = 0;
-  for (int r = 0; r < s->ask->n_ranks; r++)
-    most = fmax(most, s->sum[r] + (with_extra ? s->extra[r] : 0));
-  return most;
-}
-
-static double seconds_on(const state *s, int64_t unit, int to) {
-  return s->seconds[unit] * s->ask->correction(s->ask->model, unit, s->owner[unit], to);
-}
-
-static double migration(const state *s, int64_t unit, int from, int to) {
-  return s->ask->migration(s->ask->model, unit, from, to);
+  return *fastest >= 0 && *slowest != *fastest;
 }
 
 /* The unit to move from the slowest to the fastest, or -1. */
-static int64_t pick(const state *s, int slowest, int fastest) {
-  const double most = s->sum[slowest], least = s->sum[fastest], goal = (most - least) / 2;
+static int64_t pick(const search *s, int slowest, int fastest) {
+  const tsl_timing_history *l = s->learned;
+  const double most = s->load[slowest], least = s->load[fastest], goal = (most - least) / 2;
   double nearest = INFINITY;
   int64_t best = -1;
-  for (int64_t u = 0; u < s->ask->n; u++) {
-    if (s->owner[u] != slowest || s->seconds[u] <= 0 || !is_movable(s, u)) continue;
-    const double there = seconds_on(s, u, fastest), extra = migration(s, u, slowest, fastest);
-    const double off = fabs(there + extra - goal);
-    const double larger = fmax(most - s->seconds[u], least + there);
-    const double next = least + s->extra[fastest] + there + extra; /* must fit, the first run too */
-    if (s->ask->longest > 0 && next > s->ask->longest * s->before) continue;
-    if (larger < most * (1 - PROGRESS) && off < nearest) best = u, nearest = off;
+  for (int64_t u = 0; u < l->n_units; u++) {
+    if (s->to[u] != slowest || l->sets->home[l->units[u].kind] != s->set) continue;
+    const double here = seconds_on(s, u, slowest), there = seconds_on(s, u, fastest);
+    const double off = fabs(there + setup_on(s, u, fastest) - goal);
+    const bool shorter = fmax(most - here, least + there) < most * (1 - PROGRESS);
+    if (here > 0 && shorter && off < nearest) best = u, nearest = off;
   }
   return best;
 }
 
-static void move(state *s, int64_t unit, int to) {
-  const int from = s->owner[unit];
-  const double there = seconds_on(s, unit, to);
-  s->extra[to] += migration(s, unit, from, to);
-  s->sum[from] -= s->seconds[unit];
-  s->sum[to] += there;
-  s->seconds[unit] = there;
-  s->owner[unit] = to;
+static void move(search *s, int64_t unit, int from, int to) {
+  s->load[from] -= seconds_on(s, unit, from), s->extra[from] -= setup_on(s, unit, from);
+  s->load[to] += seconds_on(s, unit, to), s->extra[to] += setup_on(s, unit, to);
+  s->to[unit] = to;
 }
 
-/* Units of ranks that take no part go to who would have them done first. */
-static void give_away(state *s) {
-  for (int64_t u = 0; u < s->ask->n; u++) {
-    double end = INFINITY;
-    int best = -1;
-    if (takes_part(s, s->owner[u]) || !is_movable(s, u)) continue;
-    for (int r = 0; r < s->ask->n_ranks; r++) {
-      const double then = takes_part(s, r) ? s->sum[r] + seconds_on(s, u, r) : INFINITY;
-      if (then < end) best = r, end = then;
-    }
-    if (best >= 0) move(s, u, best);
-  }
-}
-
-static void move_all(state *s) {
-  const double k = 1 + s->ask->threshold;
+/* As many as pay. */
+static void move_units(search *s, double threshold) {
+  const int64_t n = s->learned->n_units;
+  const double now = next_phases(s) * (1 - PROGRESS);
   int slowest, fastest;
-  for (int64_t moves = 0; moves < 2 * s->ask->n && ends(s, &slowest, &fastest); moves++) {
-    if (s->sum[slowest] <= k * s->sum[fastest]) break;
+  for (int64_t moves = 0; moves < 2 * n && ends(s, &slowest, &fastest);) {
+    if (s->load[slowest] <= (1 + threshold) * s->load[fastest]) break;
     const int64_t unit = pick(s, slowest, fastest);
-    if (unit < 0) break;
-    move(s, unit, fastest);
+    s->closed[fastest] = unit < 0;
+    if (unit < 0) continue;
+    move(s, unit, slowest, fastest);
+    memset(s->closed, 0, (size_t)s->learned->n_ranks * sizeof *s->closed);
+    moves++;
+    if (next_phases(s) < now) memcpy(s->paid, s->to, (size_t)n * sizeof *s->to);
   }
 }
 
-static void count_moves(state *s, tsl_rebalance_gain *gain) {
-  memset(s->extra, 0, (size_t)s->ask->n_ranks * sizeof *s->extra);
-  for (int64_t u = 0; u < s->ask->n; u++) {
-    if (s->owner[u] == s->first[u] || !is_movable(s, u)) continue;
-    gain->moved++;
-    s->extra[s->owner[u]] += migration(s, u, s->first[u], s->owner[u]);
-  }
-}
-
-/* Sums where units were measured, then where they are. */
-static void begin(state *s, tsl_rebalance_gain *gain) {
-  const tsl_rebalance_ask *ask = s->ask;
-  for (int64_t u = 0; u < ask->n; u++) {
-    s->first[u] = ask->measured != NULL ? ask->measured[u] : s->owner[u];
-    s->seconds[u] = ask->seconds[u];
-  }
-  sum_up(s, s->first);
-  gain->before = s->before = largest(s, false);
-  gain->imbalance_before = imbalance(s);
-  for (int64_t u = 0; u < ask->n; u++)
-    if (s->owner[u] != s->first[u])
-      s->seconds[u] *= ask->correction(ask->model, u, s->first[u], s->owner[u]);
-  sum_up(s, s->owner);
-}
-
-tsl_err tsl_rebalance(const tsl_rebalance_ask *ask, int32_t *owner, tsl_rebalance_gain *gain) {
+tsl_err tsl_rebalance(tsl_timing_history *l, int set, double threshold, int32_t *owner,
+                      tsl_rebalance_gain *gain) {
   tsl_err err = TSL_OK;
-  state s = {.ask = ask, .owner = owner};
-  *gain = (tsl_rebalance_gain){.moved = 0};
-  TSL_TRY(tsl_alloc(ask->n, sizeof *s.first, "owners", (void **)&s.first));
-  TSL_TRY(tsl_alloc(ask->n, sizeof *s.seconds, "seconds of units", (void **)&s.seconds));
-  TSL_TRY(tsl_alloc(ask->n_ranks, sizeof *s.sum, "loads", (void **)&s.sum));
-  TSL_TRY(tsl_alloc(ask->n_ranks, sizeof *s.extra, "loads", (void **)&s.extra));
-  begin(&s, gain);
-  give_away(&s);
-  move_all(&s);
-  sum_up(&s, owner); /* afresh, free of the rounding of many updates */
-  count_moves(&s, gain);
-  gain->after = largest(&s, false);
+  search s = {.learned = l, .set = set, .owner = owner};
+  TSL_TRY(open_search(&s));
+  sum_up(&s, owner);
+  *gain = (tsl_rebalance_gain){.imbalance_before = imbalance(&s)};
+  move_units(&s, threshold);
+  sum_up(&s, s.paid); /* afresh, free of the rounding of many updates */
   gain->imbalance_after = imbalance(&s);
-  gain->cost = largest(&s, true) - gain->after;
+  for (int64_t u = 0; u < l->n_units; u++) {
+    if (s.paid[u] == owner[u]) continue;
+    tsl_history_carry(l, u, owner[u], s.paid[u]);
+    owner[u] = s.paid[u];
+    gain->moved++;
+  }
 done:
-  TSL_FREE_ALL(s.first, s.seconds, s.sum, s.extra);
+  TSL_FREE_ALL(s.to, s.paid, s.load, s.extra, s.closed);
   return err;
-}
-
-bool tsl_rebalance_pays(const tsl_rebalance_gain *gain, int phases) {
-  return gain->moved > 0 && (gain->before - gain->after) * phases > gain->cost;
 }

@@ -1,11 +1,11 @@
-/* Rank 0 learns from a phase's log and moves units or leaves a slow rank out where that pays. All
- * ranks receive the owners and the changed inputs. */
+/* Rank 0 learns from a phase's log and moves units where that pays. All ranks receive the owners
+ * and the changed inputs. */
 #include "rebalance_phases.h"
 
 #include "bcast.h"
 #include "collective_error.h"
+#include "rebalance.h"
 
-#include <math.h>
 #include <string.h>
 
 /* ---- owners; rank 0 */
@@ -24,39 +24,13 @@ static double expected(const tsl_session *s, int set, const int32_t *owner, doub
   memset(load, 0, (size_t)s->size * sizeof *load);
   for (int64_t u = 0; u < s->units.n && set >= 0; u++) {
     const tsl_unit *unit = &s->units.list[u];
-    double seconds = l->seconds[set * l->n_units + u];
+    double seconds = tsl_history_of(l, set, u)->seconds;
     if (!tsl_kind_in(s->sets.mask[set], unit->kind)) continue;
     if (seconds <= 0) seconds = tsl_cost_seconds(&s->cost, owner[u], unit);
     load[owner[u]] += seconds;
-    if (!tsl_history_knows(l, u)) load[owner[u]] += tsl_history_setup(l, owner[u], unit, seconds);
+    if (!tsl_history_knows(l, u)) load[owner[u]] += tsl_history_setup(l, set, u, owner[u]);
   }
   return tsl_plan_longest(load, s->size);
-}
-
-/* By the cost model; 1 where it knows of no difference. */
-static double later_over_first(const tsl_session *s, const tsl_out_unit *row) {
-  const tsl_unit begin = tsl_unit_begin(&row->unit);
-  const double first = tsl_cost_seconds(&s->cost, row->owner, &begin);
-  return first > 0 ? tsl_cost_seconds(&s->cost, row->owner, &row->unit) / first : 1;
-}
-
-/* Take in a phase; the first as if it had had to do what later ones have. Units that were computed
- * before a restart tell nothing of these ranks. */
-static tsl_err learn(tsl_session *s, int phase, int set, const tsl_record *record) {
-  tsl_err err = TSL_OK;
-  tsl_out_unit *rows = NULL;
-  int64_t n = 0;
-  TSL_TRY(tsl_alloc(record->n_last, sizeof *rows, "measured times", (void **)&rows));
-  for (int64_t k = 0; k < record->n_last; k++) {
-    if (record->last[k].owner < 0) continue;
-    rows[n] = record->last[k];
-    if (phase == 0) rows[n].measured *= later_over_first(s, &rows[n]);
-    n++;
-  }
-  tsl_history_phase(&s->learned, set, rows, n);
-done:
-  tsl_free(rows);
-  return err;
 }
 
 static tsl_err learn_and_move(tsl_session *s, int phase, int32_t *owner, tsl_record *record) {
@@ -65,21 +39,15 @@ static tsl_err learn_and_move(tsl_session *s, int phase, int32_t *owner, tsl_rec
   const int set = tsl_kind_sets_find(&s->sets, tsl_kinds_active(&s->problem, phase));
   const int next = tsl_kind_sets_find(&s->sets, tsl_kinds_active(&s->problem, phase + 1));
   tsl_rebalance_gain gain = {.moved = 0};
-  tsl_exclusion rest = {.rank = -1};
   const bool move = s->run.rebalance && s->run.plan != TSL_PLAN_SHARE;
   tsl_phase_line *line = &record->phases[record->n_phases - 1];
   TSL_TRY(tsl_alloc(s->size, sizeof *load, "loads", (void **)&load));
-  if (s->learned.seconds == NULL)
+  if (s->learned.unit == NULL)
     TSL_TRY(tsl_history_open(s->units.list, s->units.n, &s->cost, &s->sets, &s->learned));
   if (set >= 0) {
-    TSL_TRY(learn(s, phase, set, record));
-    if (move)
-      TSL_TRY(tsl_history_rebalance(&s->learned, set, s->run.rebalance_threshold, owner, &gain));
-    if (move && gain.imbalance_after > TSL_REST_ABOVE)
-      TSL_TRY(tsl_exclude_slow_ranks(&s->learned, owner, &rest));
+    TSL_TRY(tsl_history_phase(&s->learned, set, record->last, record->n_last));
+    if (move) TSL_TRY(tsl_rebalance(&s->learned, set, s->run.rebalance_threshold, owner, &gain));
   }
-  if (rest.rank >= 0) s->cost.left_out[rest.rank] = true;
-  line->left_out = rest.rank, line->saved = rest.saves, line->least = rest.least;
   line->moved = gain.moved;
   line->imbalance_before = gain.imbalance_before;
   line->imbalance_after = gain.imbalance_after;
@@ -118,7 +86,6 @@ tsl_err tsl_rebalance_phases_next(tsl_session *s, int phase, tsl_record *record)
   TSL_COLLECTIVE_TRY(s->comm, tsl_alloc(s->units.n, sizeof *owner, "owners", (void **)&owner));
   TSL_COLLECTIVE_TRY(s->comm, next_owners(s, phase, owner, record));
   TSL_TRY(tsl_bcast_bytes(s->comm, owner, s->units.n * (int64_t)sizeof *owner));
-  TSL_TRY(tsl_bcast_bytes(s->comm, s->cost.left_out, s->size * (int64_t)sizeof(bool)));
   set_owners(s, owner);
   TSL_TRY(tsl_stage_end(s, TSL_STAGE_REBALANCE));
 done:
@@ -133,12 +100,6 @@ void tsl_rebalance_phases_print(const tsl_record *record, FILE *file) {
   if (line->moved > 0)
     fprintf(file, "; moved %lld units, predicted imbalance %.1f %% -> %.1f %%",
             (long long)line->moved, 100 * line->imbalance_before, 100 * line->imbalance_after);
-  if (line->left_out >= 0)
-    fprintf(file,
-            "; rank %lld left out from here on: it made an iteration %.3g ms %s, its least units "
-            "take %.3g ms",
-            (long long)line->left_out, 1e3 * fabs(line->saved),
-            line->saved >= 0 ? "shorter" : "longer", 1e3 * line->least);
   fputc('\n', file);
   fflush(file);
 }

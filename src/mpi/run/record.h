@@ -16,8 +16,6 @@ typedef struct tsl_phase_line {
   double imbalance_before, imbalance_after; /**< predicted for the next such phase,
  without and with the moves; 0: none */
   double communication; /**< s on rank 0 in which inputs were shared and results combined */
-  int64_t left_out;     /**< rank that was left out after it (timing_history.h); -1: none */
-  double saved, least;  /**< s in a round of phases that this rank saved, its least units took */
 } tsl_phase_line;
 
 /** One kind of units on one rank in one phase; a row of /run/phase_times. */

@@ -68,8 +68,7 @@ static tsl_err add_phase(const tsl_session *s, const tsl_phase *phase, const tsl
       .computed = sum,
       .predicted = balance->predicted,
       .imbalance = sum > 0 ? most * tsl_session_parts(s) / sum - 1 : 0,
-      .communication = s->stages.spent[TSL_STAGE_SHARE] + s->stages.spent[TSL_STAGE_COMBINE],
-      .left_out = -1};
+      .communication = s->stages.spent[TSL_STAGE_SHARE] + s->stages.spent[TSL_STAGE_COMBINE]};
 done:
   return err;
 }
@@ -274,9 +273,6 @@ static const tsl_column phase_columns[] = {
     TSL_COLUMN(tsl_phase_line, imbalance_before, "1"),
     TSL_COLUMN(tsl_phase_line, imbalance_after, "1"),
     TSL_COLUMN(tsl_phase_line, communication, "s"),
-    TSL_COLUMN(tsl_phase_line, left_out, ""),
-    TSL_COLUMN(tsl_phase_line, saved, "s"),
-    TSL_COLUMN(tsl_phase_line, least, "s"),
     TSL_NO_COLUMN,
 };
 

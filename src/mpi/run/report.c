@@ -5,13 +5,13 @@
 #include "device_probe.h"
 #include "plan.h"
 #include "text.h"
-#include "timing_history.h"
 #include "version.h"
 
 #include <math.h>
 #include <string.h>
 
 static const double HINT_SECONDS = 0.1; /* shorter runs are not worth a hint */
+static const double UNEVEN = 0.05;      /* nor is less waiting or imbalance */
 
 void tsl_report_head(const tsl_session *s, FILE *file) {
   const char *title = tsl_deck_title(s->deck);
@@ -46,10 +46,7 @@ static void plan_line(const tsl_session *s, int rank, FILE *file) {
 /* Who was left out, and why. */
 static void left_out_lines(const tsl_session *s, FILE *file) {
   for (int r = 0; r < s->size; r++) {
-    if (tsl_cost_takes_part(&s->cost, r)) continue;
-    if (s->use[r].takes_part)
-      fprintf(file, "rank %d left out by what its phases took, as said there\n", r);
-    else
+    if (!tsl_cost_takes_part(&s->cost, r))
       fprintf(file, "rank %d left out: would gain %.3g ms of %.4g ms, costs %.3g ms\n", r,
               1e3 * s->use[r].gain, 1e3 * s->use[r].without, 1e3 * s->use[r].price);
   }
@@ -59,21 +56,17 @@ static void left_out_lines(const tsl_session *s, FILE *file) {
 static void set_lines(const tsl_session *s, FILE *file) {
   const tsl_workload work = tsl_session_work(s, tsl_cost_seconds);
   double *load = NULL;
-  bool *parts = NULL;
   if (s->family->active == NULL && s->first <= 0) return;
-  if (tsl_alloc(s->size, sizeof *load, "loads", (void **)&load) != TSL_OK) goto done;
-  if (tsl_alloc(s->size, sizeof *parts, "loads", (void **)&parts) != TSL_OK) goto done;
-  for (int r = 0; r < s->size; r++) parts[r] = tsl_cost_takes_part(&s->cost, r);
+  if (tsl_alloc(s->size, sizeof *load, "loads", (void **)&load) != TSL_OK) return;
   for (int k = 0; k < s->sets.n; k++) {
     const double most = tsl_plan_loads(&s->plan, &work, s->sets.mask[k], load);
     fputs("phases of units of kind", file);
     for (int kind = 0; kind < s->family->n_kinds; kind++)
       if (tsl_kind_in(s->sets.mask[k], kind)) fprintf(file, " %d", kind);
     fprintf(file, ": predicted %.4g s each, balance %.2f %%\n", most,
-            100 * tsl_plan_efficiency(load, parts, s->size));
+            100 * tsl_plan_efficiency(load, &s->cost));
   }
-done:
-  TSL_FREE_ALL(load, parts);
+  tsl_free(load);
 }
 
 void tsl_report_plan(const tsl_session *s, FILE *file) {
@@ -161,14 +154,14 @@ static bool streams(const tsl_problem *problem) {
 }
 
 static void hint(const tsl_session *s, const tsl_balance *b, FILE *file) {
-  if (b->waiting <= TSL_REST_ABOVE || b->wall < HINT_SECONDS) return;
+  if (b->waiting <= UNEVEN || b->wall < HINT_SECONDS) return;
   if (s->units.n < 16 * s->size)
     fprintf(file,
             "hint: only %lld units for %d ranks; a larger problem or --set run.units=%d helps\n",
             (long long)s->units.n, s->size, 64 * s->size);
   else if (s->family->shape == TSL_WAVE)
     fprintf(file, "hint: tiles wait for one another; a larger problem or fewer ranks helps\n");
-  else if (s->size > 1 && b->imbalance > TSL_REST_ABOVE)
+  else if (s->size > 1 && b->imbalance > UNEVEN)
     fprintf(file, "hint: the prediction missed; try --set run.calibrate=always%s\n",
             s->run.dynamic < 1 ? " or run.dynamic=1" : "");
   else if (streams(&s->problem))

@@ -7,6 +7,7 @@
 #include "measure.h"
 #include "stages.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -18,12 +19,28 @@ static int deciding_rank(const tsl_session *s) {
   return 0;
 }
 
+/* The key of the device that decides. */
+static void make_key(const tsl_session *s, const char *what, char key[TSL_COST_KEY]) {
+  tsl_calibration_key(&s->placements[deciding_rank(s)], s->family, what, key);
+}
+
+/* What a trial on the device has found; -1: not known, or to be found anew. */
+static int32_t known_way(const tsl_session *s, const char *what) {
+  char key[TSL_COST_KEY];
+  double c[1][TSL_N_TERMS];
+  make_key(s, what, key);
+  if (s->run.calibrate == TSL_CALIBRATE_ALWAYS ||
+      !tsl_calibration_find(&s->run, key, TSL_WAY, 1, c))
+    return -1;
+  return (int32_t)fmin(INT16_MAX, c[0][0]);
+}
+
 static int32_t decide(tsl_trial *trial, const char *what, int32_t n) {
   tsl_session *s = ((tsl_decider *)trial)->session;
   if (s->limited) {
     s->way = s->limits.way;
   } else if (strcmp(s->ways_of, what) != 0) {
-    s->way = tsl_calibration_way(&s->run, &s->placements[deciding_rank(s)], s->family, what);
+    s->way = known_way(s, what);
     s->way_open = s->way < 0 && s->run.calibrate != TSL_CALIBRATE_PROBE;
   }
   if (s->way < 0 || s->way >= n) s->way = n / 2;
@@ -57,8 +74,8 @@ static tsl_err time_way(tsl_session *s, int32_t way, double *seconds) {
   TSL_TRY(create_way(s, way));
   TSL_TRY(tsl_session_worker(s));
   while (n < s->units.n && s->units.list[n].kind == 0) n++;
-  TSL_COLLECTIVE_TRY(
-      s->comm, tsl_measure(&s->executor, s->units.list, n, s->size, s->run.memory, NULL, &speed));
+  TSL_COLLECTIVE_TRY(s->comm,
+                     tsl_measure(&s->executor, s->units.list, n, s->size, s->run.memory, &speed));
   for (int64_t u = 0; u < n; u++) *seconds += tsl_speed_seconds(&speed, &s->units.list[u]);
   TSL_MPI(MPI_Bcast(seconds, 1, MPI_DOUBLE, deciding_rank(s), s->comm));
 done:
@@ -84,6 +101,7 @@ static void tell(const tsl_session *s, const double *seconds, int n, int best) {
 tsl_err tsl_session_try_ways(tsl_session *s) {
   tsl_err err = TSL_OK;
   double *seconds = NULL;
+  char key[TSL_COST_KEY];
   int n = s->way_open ? s->n_ways : 0, best = 0;
   TSL_MPI(MPI_Bcast(&n, 1, MPI_INT, 0, s->comm));
   if (n == 0) return TSL_OK;
@@ -93,8 +111,8 @@ tsl_err tsl_session_try_ways(tsl_session *s) {
   best = fastest(seconds, n);
   if (s->rank == 0) {
     tell(s, seconds, n, best);
-    tsl_calibration_keep_way(&s->run, &s->placements[deciding_rank(s)], s->family, s->ways_of,
-                             best);
+    make_key(s, s->ways_of, key);
+    tsl_calibration_keep(&s->run, key, TSL_WAY, best);
   }
   TSL_TRY(create_way(s, best));
   TSL_TRY(tsl_stage_end(s, TSL_STAGE_CALIBRATE));

@@ -22,8 +22,7 @@ const tsl_key tsl_run_keys[] = {
                  "while it has not begun them, 0 to 1; plan share: none"),
     TSL_CHOICE_KEY("ranks", RUN(ranks), "useful", tsl_useful_words,
                    "useful: slow ranks that would cost more time than they save are left out; all: "
-                   "every rank takes part until measured times tell against it (run.rebalance; "
-                   "plans roundrobin and share: always all)"),
+                   "every rank takes part, as with plans roundrobin and share"),
     TSL_BOOL_KEY("rebalance", RUN(rebalance), "yes",
                  "families with several phases (xc): between phases units move from slow ranks to "
                  "fast ones by measured times (plan share: never)"),
