@@ -377,7 +377,8 @@ typedef struct tsl_backend {
    *  after an error. Its seconds begin with its own begin on the device or with the end of the one
    *  before, if that is later: their sum is the time that the device was busy. */
   tsl_err (*finish)(tsl_worker *worker);
-  /** OPTIONAL, default always. Does this worker gain by start and finish? Else they are unused. */
+  /** OPTIONAL, default always. Does this worker gain by start and finish? Else they are unused.
+   *  Asked by any thread, while nothing is queued; so is saturating_units. */
   bool (*overlaps)(const tsl_worker *worker);
   /** OPTIONAL (BAG), default 1. Units of a kind that keep all of the device at work, as a thread
    *  computes each: no batch holds fewer while there are as many. */
