@@ -208,10 +208,10 @@ static tsl_err tri_collect_cpu(tsl_worker *w, tsl_problem *problem) {
   return TSL_OK;
 }
 
-/** Frames: a thread computes each, and waits for the last one of a batch. Sequences: a row each, or
- *  more. Near pairs: rows of the
- *  input lie anywhere, so that a tile has rows of a batch only where this holds much of them; but a
- *  batch is not shared with other ranks. */
+/** Frames: a thread computes each, and waits for the last one of a batch. Sequences: rows that keep
+ *  the threads at work, as if units had one each. Near pairs: rows of the input lie anywhere, so
+ *  that a tile has rows of a batch only where this holds much of them; but a batch is not shared
+ *  with other ranks. */
 static int64_t tri_saturating_units_cpu(const tsl_worker *w, int kind) {
   enum { NEAR_UNITS = 32 };
   (void)kind;

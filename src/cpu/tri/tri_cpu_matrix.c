@@ -7,9 +7,8 @@
 #include <omp.h>
 
 enum {
-  ROOM = 1 << 24, /* bytes of values */
-  BLOCK_LETTERS =
-      2048 /* of rows of a block: longer ones pay for their columns' preparation alone */
+  ROOM = 1 << 24,      /* bytes of values */
+  BLOCK_LETTERS = 2048 /* of a block's rows: longer ones are worth preparing columns for alone */
 };
 
 /** Some rows, and columns that any of them has, in the order of their lengths. */
@@ -92,8 +91,6 @@ done:
   return err;
 }
 
-/** The longest pairs take so long that with fewer rows threads would wait for the one that has
- *  them. */
 int64_t tri_matrix_rows(const tsl_worker *w) {
   enum { TIMES = 4 }; /* as long as the longest group of columns with the longest row */
   const tri_params *p = w->p;

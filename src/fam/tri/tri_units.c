@@ -242,8 +242,8 @@ void tri_sample(const tsl_problem *problem, const tsl_unit *whole, double fracti
   if (fraction < 1 && tri_of_letters(p) && !p->streamed) {
     out->hi[0] = sample_letters(problem, a, b, fraction, &share);
     items *= share;
-  } else if (fraction < 1 &&
-             uneven) { /* the root alone knows what rows take: as if all took the same */
+  } else if (fraction < 1 && uneven) {
+    /* the root alone knows what rows take: as if all took the same */
     out->hi[0] = tsl_max(a + 1, a + (int64_t)(fraction * (double)(b - a)));
     items *= (double)(out->hi[0] - a) / (double)(b - a);
   } else if (!uneven) {
