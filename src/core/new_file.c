@@ -10,7 +10,10 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
+
+enum { LOCK_TRIES = 100 }; /* 5 s: the kernel closes files of a killed process after its memory */
 
 bool tsl_write_all(int fd, const void *bytes, int64_t n) {
   for (const char *from = bytes; n > 0;) {
@@ -22,11 +25,21 @@ bool tsl_write_all(int fd, const void *bytes, int64_t n) {
   return true;
 }
 
+bool tsl_lock_file(int fd) {
+  const struct timespec nap = {.tv_nsec = 50000000};
+  for (int try = 1; flock(fd, LOCK_EX | LOCK_NB) != 0; try++) {
+    if (errno != EWOULDBLOCK && errno != EINTR) return true;
+    if (try == LOCK_TRIES) return false;
+    (void)nanosleep(&nap, NULL);
+  }
+  return true;
+}
+
 /* ------------------------------------------------------------------ whole */
 
 /** Open FILE.part for this process alone. @return 0, or errno of why not */
 static int open_part(const char *part, int *fd) {
-  struct stat at;
+  struct stat at, by_name;
   int why = 0;
   *fd = open(part, O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666);
   if (*fd < 0) return errno;
@@ -34,8 +47,10 @@ static int open_part(const char *part, int *fd) {
     why = errno;
   else if (!S_ISREG(at.st_mode) || at.st_nlink != 1)
     why = EEXIST; /* some other file, or another name of one */
-  else if (flock(*fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+  else if (!tsl_lock_file(*fd))
     why = ETXTBSY; /* another run writes it */
+  else if (lstat(part, &by_name) != 0 || by_name.st_ino != at.st_ino)
+    why = ETXTBSY; /* it has just ended that */
   if (why != 0) (void)close(*fd);
   return why;
 }

@@ -32,6 +32,13 @@ tsl_err tsl_new_file_close(tsl_new_file *file, tsl_err err);
 /** Write n bytes to an open file, as often as it takes. @return false: errno says why not */
 bool tsl_write_all(int fd, const void *bytes, int64_t n);
 
+/**
+ * Lock an open file for this process alone, as long as it is open. The lock of a run that was just
+ * killed is waited for, up to 5 s. A file system without locks tells nothing of others.
+ * @return false: a living run has it
+ */
+bool tsl_lock_file(int fd);
+
 /** Could PATH.part be begun? Nothing is left. @return 0, or errno of why not */
 int tsl_new_file_try(const char *path);
 

@@ -13,6 +13,7 @@ import time
 
 import harness
 from harness import check, h5py
+from interrupted import members
 
 suite = harness.Suite(__doc__, jobs=4)  # runs are slowed down by sleeping
 LIMIT = 120
@@ -159,6 +160,37 @@ def name_taken(ranks):
     check(results(os.path.join(folder, "out-1.h5")) == truth("condensed"), "other results")
 
 
+def locked_for_a_while(ranks):
+    """A killed run keeps its lock until the kernel has closed its files: the next one waits for that."""
+    out = os.path.join(fresh(f"while_{ranks}"), "out.h5")
+    with open(out + ".part", "wb") as part:
+        fcntl.flock(part, fcntl.LOCK_EX)
+        process = suite.start(["run", "condensed.yaml", "-o", out], ranks)
+        patience = harness.Patience(LIMIT)
+        while not opens(process, out + ".part"):
+            check(process.poll() is None and not patience.over(), "does not wait for the lock")
+            time.sleep(0.01)
+    run = end(process)
+    check(run.status == 0 and results(out) == truth("condensed"), run.tail())
+
+
+def opens(process, path):
+    """Does a process of this run have the file open?"""
+    links = [link for pid, _ in members(process.pid) for link in glob.glob(f"/proc/{pid}/fd/*")]
+    return any(os.path.realpath(link) == os.path.realpath(path) for link in links)
+
+
+def locked(ranks):
+    """Another run writes the file."""
+    folder = fresh(f"locked_{ranks}")
+    out = os.path.join(folder, "out.h5")
+    with open(out + ".part", "wb") as part:
+        fcntl.flock(part, fcntl.LOCK_EX)
+        run = suite.run(["run", "condensed.yaml", "-o", out], ranks)
+    check(run.status == 2 and "is being written by another run" in run.err, run.tail())
+    check(os.listdir(folder) == ["out.h5.part"], f"left: {os.listdir(folder)}")
+
+
 for deck, tree in DECKS.items():
     suite.deck(f"{deck}.yaml", tree)
 for count in (None, 2):
@@ -168,4 +200,6 @@ for count in (None, 2):
     suite.case(f"folder removed, no checkpoints, {count or 1} ranks", removed_without_checkpoints, count)
     suite.case(f"folder cannot be made anew, {count or 1} ranks", no_way_back, count)
     suite.case(f"name taken by another file, {count or 1} ranks", name_taken, count)
+    suite.case(f"file of a run that ends, {count or 1} ranks", locked_for_a_while, count)
+    suite.case(f"file of another run, {count or 1} ranks", locked, count)
 suite.end()

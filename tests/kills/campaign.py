@@ -109,15 +109,16 @@ class Cycle:
         self.statuses.append(run.status)
         return run.out, run.err
 
-    def orphans(self):
-        """Processes of this cycle that are still there after a while."""
-        for _ in range(100):
-            left = marked(self.mark)
-            if not left:
-                return []
+    def orphans(self, session):
+        """Processes of this cycle that are still there after a while. One that ends loses its environment before its
+        files, and with them the lock of its output, are closed."""
+        patience = harness.Patience(10)
+        while left := {*marked(self.mark), *(pid for pid, _ in members(session))}:
+            if patience.over():
+                break
             time.sleep(0.1)
         for pid in left:
-            os.kill(pid, signal.SIGKILL)
+            send(pid, signal.SIGKILL)
         return left
 
     def run(self):
@@ -134,7 +135,7 @@ class Cycle:
         _, err = watch.end(self)
         if self.hosts:
             self.switch_off()
-        self.found["orphans"] += len(self.orphans())
+        self.found["orphans"] += len(self.orphans(process.pid))
         self.after(err)
         self.go_on()
 

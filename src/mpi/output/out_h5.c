@@ -4,13 +4,13 @@
 
 #include "collective_error.h"
 #include "heartbeat.h"
+#include "new_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
@@ -153,7 +153,7 @@ static tsl_err take_part(tsl_out *out) {
              "output '%s': cannot create: %s", out->part, strerror(errno));
   if (fstat(out->disk.fd, &by_fd) != 0 || !S_ISREG(by_fd.st_mode) || by_fd.st_nlink > 1)
     TSL_FAIL(TSL_ERR_INPUT, "output '%s' is not a plain file of its own; remove it", out->part);
-  if (flock(out->disk.fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+  if (!tsl_lock_file(out->disk.fd))
     TSL_FAIL(TSL_ERR_INPUT, "output '%s' is being written by another run", out->part);
   if (stat(out->part, &by_name) != 0 || by_name.st_ino != by_fd.st_ino)
     TSL_FAIL(TSL_ERR_INPUT, "output '%s' was just finished or removed by another run", out->part);
