@@ -151,6 +151,8 @@ typedef struct tsl_summary {
 /** Append a line; ignored when full. */
 void tsl_summary_add(tsl_summary *summary, const char *name, double value, const char *unit);
 
+struct tsl_part; /* below */
+
 /**
  * Finished OUT fields, whether they are in memory or in the file, by rows of their first
  * dimension. Handed to family.finish; borrowed for the call.
@@ -163,6 +165,13 @@ typedef struct tsl_field_rows {
   tsl_err (*write)(void *state, int field, int64_t lo, int64_t hi, const void *rows);
   /** Append n records to a LIST field. */
   tsl_err (*append)(void *state, int field, const void *records, int64_t n);
+  /** WAVE. Compute a tile without neighbours on the root's device, after the phase.
+   *  @param[in]     before  tile of which bytes [n] are saved (backend.save) and which it goes on
+   *                         from; NULL: none
+   *  @param[in,out] part    slabs are the caller's, NULL where none is wanted
+   *  @return errors of the backend's begin, load and tiles; TSL_ERR_STOPPED after a signal */
+  tsl_err (*again)(void *state, const tsl_unit *before, const void *bytes, int64_t n,
+                   const tsl_unit *unit, struct tsl_part *part);
 } tsl_field_rows;
 
 /** What is computed. Device-neutral, single-threaded but for what it hands over in ranges

@@ -128,7 +128,7 @@ static tsl_err run_to_finish(const char *name, int compress, tsl_problem *proble
   TSL_TRY(open_out(problem, name, compress, out));
   TSL_COLLECTIVE_TRY(MPI_COMM_WORLD, deliver_all(problem, *out));
   TSL_TRY(tsl_out_close_stream(*out));
-  TSL_TRY(tsl_field_rows_finish(MPI_COMM_WORLD, problem, *out));
+  TSL_TRY(tsl_field_rows_finish(MPI_COMM_WORLD, NULL, problem, *out));
 done:
   return err;
 }

@@ -178,7 +178,7 @@ static tsl_err run_once(const bench *b, tsl_session *s, double *seconds, int64_t
   TSL_MPI(MPI_Barrier(s->comm));
   const double start = tsl_now();
   TSL_TRY(tsl_phases_run(s, out, &record));
-  TSL_TRY(tsl_field_rows_finish(s->comm, &s->problem, out));
+  TSL_TRY(tsl_field_rows_finish(s->comm, &s->executor, &s->problem, out));
   *seconds = tsl_now() - start;
   TSL_COLLECTIVE_TRY(s->comm, s->rank == 0 ? judge(s, goal) : TSL_OK);
 done:

@@ -48,7 +48,7 @@ done:
 static tsl_err run_finish(tsl_session *s, tsl_out *out) {
   tsl_err err = TSL_OK;
   if (s->family->finish == NULL) return TSL_OK;
-  TSL_TRY(tsl_field_rows_finish(s->comm, &s->problem, out));
+  TSL_TRY(tsl_field_rows_finish(s->comm, &s->executor, &s->problem, out));
   TSL_TRY(tsl_stage_end(s, TSL_STAGE_FINISH));
 done:
   return err;

@@ -12,7 +12,15 @@
 typedef struct store_state {
   tsl_problem *problem;
   tsl_out *out; /* after tsl_out_close_stream */
+  const tsl_executor *executor;
 } store_state;
+
+static tsl_err check_signal(void) {
+  if (tsl_stop_signal == 0) return TSL_OK;
+  return tsl_fail(TSL_ERR_STOPPED, __FILE__, __LINE__,
+                  "stopped by signal %d while results were derived; no output was left behind",
+                  tsl_stop_signal);
+}
 
 /* A GATHER field that has these rows; to be read, a LIST field, too. */
 static tsl_err field_rows_find(const tsl_problem *problem, int f, int64_t lo, int64_t hi, bool list,
@@ -28,10 +36,7 @@ static tsl_err field_rows_find(const tsl_problem *problem, int f, int64_t lo, in
   if (lo < 0 || hi < lo || hi > field->shape[0])
     TSL_FAIL(TSL_ERR_INTERNAL, "store: rows %lld..%lld of field '%s' leave 0..%lld", (long long)lo,
              (long long)hi, field->name, (long long)field->shape[0]);
-  if (tsl_stop_signal != 0)
-    TSL_FAIL(TSL_ERR_STOPPED,
-             "stopped by signal %d while results were derived; no output was left behind",
-             tsl_stop_signal);
+  TSL_TRY(check_signal());
   *out = field;
 done:
   return err;
@@ -97,23 +102,68 @@ done:
   return err;
 }
 
-static tsl_err field_rows_finish(tsl_problem *problem, tsl_out *out) {
+/* A tile that is computed again, by the thread that has the device. */
+typedef struct tile_again {
+  tsl_task task;
+  const tsl_executor *executor;
+  const tsl_unit *before, *unit;
+  const void *bytes; /* [n] saved of before */
+  int64_t n;
+  tsl_part *part;
+} tile_again;
+
+static tsl_err run_again(tsl_task *task) {
   tsl_err err = TSL_OK;
-  store_state state = {problem, out};
-  const tsl_field_rows store = {
-      .state = &state, .read = field_rows_read_rows, .write = write_rows, .append = append_records};
-  TSL_TRY(problem->family->finish(problem, &store));
-  TSL_TRY(tsl_out_end_rows(out));
+  const tile_again *t = (tile_again *)task;
+  const tsl_backend *backend = t->executor->backend;
+  tsl_worker *worker = t->executor->worker;
+  const uint8_t own[1] = {1}; /* of its only lane */
+  TSL_TRY(backend->begin(worker, 0));
+  if (t->before != NULL)
+    TSL_TRY(backend->load(worker, t->before, t->unit->stage, own, 1, t->bytes, t->n));
+  TSL_TRY(backend->tiles(worker, t->unit, 1, t->part));
 done:
   return err;
 }
 
-tsl_err tsl_field_rows_finish(MPI_Comm comm, tsl_problem *problem, tsl_out *out) {
+static tsl_err compute_again(void *arg, const tsl_unit *before, const void *bytes, int64_t n,
+                             const tsl_unit *unit, tsl_part *part) {
   tsl_err err = TSL_OK;
+  const store_state *state = arg;
+  tile_again t = {.task.run = run_again,
+                  .executor = state->executor,
+                  .before = before,
+                  .unit = unit,
+                  .bytes = bytes,
+                  .n = n,
+                  .part = part};
+  TSL_TRY(check_signal());
+  TSL_TRY(tsl_compute_thread_call(state->executor->thread, &t.task));
+done:
+  return err;
+}
+
+static tsl_err field_rows_finish(store_state *state) {
+  tsl_err err = TSL_OK;
+  const tsl_field_rows store = {.state = state,
+                                .read = field_rows_read_rows,
+                                .write = write_rows,
+                                .append = append_records,
+                                .again = compute_again};
+  TSL_TRY(state->problem->family->finish(state->problem, &store));
+  TSL_TRY(tsl_out_end_rows(state->out));
+done:
+  return err;
+}
+
+tsl_err tsl_field_rows_finish(MPI_Comm comm, const tsl_executor *executor, tsl_problem *problem,
+                              tsl_out *out) {
+  tsl_err err = TSL_OK;
+  store_state state = {problem, out, executor};
   int rank = 0;
   if (problem->family->finish == NULL) return TSL_OK;
   TSL_MPI(MPI_Comm_rank(comm, &rank));
-  TSL_COLLECTIVE_TRY(comm, rank == 0 ? field_rows_finish(problem, out) : TSL_OK);
+  TSL_COLLECTIVE_TRY(comm, rank == 0 ? field_rows_finish(&state) : TSL_OK);
 done:
   return err;
 }
