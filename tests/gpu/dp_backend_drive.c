@@ -62,7 +62,7 @@ typedef struct run {
   tsl_worker *workers[DP_SEATS];
   const int *owner; /* [lanes] */
   bool *taken;      /* [placements][n_units] edge has gone in */
-  int table, best;
+  int table, best, kept;
   const bool *needed; /* [n_units] edges that other placements need */
   begun begun[DP_SEATS][TSL_MOST_STARTED];
   int n_begun[DP_SEATS];
@@ -132,8 +132,9 @@ static tsl_err open_slabs(const run *r, int placement, int field, const tsl_unit
   if (bytes > 0) memset(*memory, 0x5a, (size_t)bytes);
   bytes = 0;
   for (int64_t k = 0; k < n; k++) {
-    parts[k].slab[field] = *memory + bytes;
-    bytes += region_bytes(r, &units[k], field);
+    const int64_t own = region_bytes(r, &units[k], field);
+    parts[k].slab[field] = own > 0 ? *memory + bytes : NULL;
+    bytes += own;
   }
 done:
   return err;
@@ -151,21 +152,24 @@ static void close_slabs(const run *r, int placement, char *memory) {
 static tsl_err call_tiles(run *r, int placement, const tsl_unit *units, int64_t n, bool trial) {
   tsl_err err = TSL_OK;
   const tsl_backend *backend = backend_of(r, placement);
-  char *table = NULL, *best = NULL;
+  char *table = NULL, *best = NULL, *kept = NULL;
   tsl_part *parts = NULL;
   TSL_TRY(tsl_alloc(n, sizeof *parts, "parts", (void **)&parts));
   TSL_TRY(open_slabs(r, placement, r->table, units, n, parts, &table));
   TSL_TRY(open_slabs(r, placement, r->best, units, n, parts, &best));
+  TSL_TRY(open_slabs(r, placement, r->kept, units, n, parts, &kept));
   TSL_TRY((trial ? backend->run : backend->tiles)(r->workers[placement], units, n, parts));
   for (int64_t k = 0; k < n; k++) {
     if (!(parts[k].seconds >= 0)) TSL_FAIL(TSL_ERR_INTERNAL, "a tile without seconds");
     if (trial) continue;
     if (r->table >= 0) gather(r, &units[k], r->table, parts[k].slab[r->table]);
     if (r->best >= 0) gather(r, &units[k], r->best, parts[k].slab[r->best]);
+    if (r->kept >= 0) gather(r, &units[k], r->kept, parts[k].slab[r->kept]);
   }
 done:
   close_slabs(r, placement, table);
   close_slabs(r, placement, best);
+  close_slabs(r, placement, kept);
   tsl_free(parts);
   return err;
 }
@@ -534,11 +538,28 @@ static tsl_err store_write(void *state, int field, int64_t lo, int64_t hi, const
   return store_rows(state, field, lo, hi, (void *)rows, false);
 }
 
+/** By the first placement, as by the root. */
+static tsl_err store_again(void *state, const tsl_unit *before, const void *bytes, int64_t n,
+                           const tsl_unit *unit, tsl_part *part) {
+  tsl_err err = TSL_OK;
+  run *r = state;
+  const tsl_backend *backend = backend_of(r, 0);
+  const uint8_t own[1] = {1};
+  TSL_TRY(backend->begin(r->workers[0], 0));
+  if (before != NULL) TSL_TRY(backend->load(r->workers[0], before, unit->stage, own, 1, bytes, n));
+  TSL_TRY(backend->tiles(r->workers[0], unit, 1, part));
+done:
+  return err;
+}
+
 static tsl_err finish(run *r) {
   tsl_err err = TSL_OK;
   tsl_problem *problem = &r->made->problem;
-  const tsl_field_rows store = {
-      .state = r, .read = store_read, .write = store_write, .append = store_append};
+  const tsl_field_rows store = {.state = r,
+                                .read = store_read,
+                                .write = store_write,
+                                .append = store_append,
+                                .again = store_again};
   tsl_summary summary = {0};
   TSL_TRY(problem->family->finish(problem, &store));
   TSL_TRY(problem->family->summary(problem, &summary));
@@ -622,6 +643,7 @@ tsl_err dp_drive_run(dp_made *made, const dp_drive *drive, dp_outcome *out) {
   *out = (dp_outcome){.n_units = n};
   r.table = dp_field(&made->problem, "table");
   r.best = dp_field(&made->problem, "best");
+  r.kept = dp_field(&made->problem, "kept");
   TSL_TRY(open_fields(&r));
   TSL_TRY(tsl_alloc(n, sizeof *out->edges, "edges", (void **)&out->edges));
   TSL_TRY(tsl_alloc(n, sizeof *out->edge_bytes, "edges", (void **)&out->edge_bytes));

@@ -152,8 +152,10 @@ typedef struct dp_params {
   int32_t band;      /**< LCS, EDIT, GLOBAL: a band of diagonals may do (dp_diagonals.h) */
   int32_t free_ends; /**< EDIT, GLOBAL: dp_free_end; 0: none */
   int64_t n, m;
-  int64_t reach[2];                /**< RECURRENCE in rows: columns read to either side (dp_code) */
-  int64_t modulus;                 /**< BINOMIAL: prime or not, > 0; 0: exact in i64 */
+  int64_t reach[2]; /**< RECURRENCE in rows: columns read to either side (dp_code) */
+  int64_t strip;    /**< RECURRENCE, RECOVER: of so many folded rows the last ones are
+                                        kept (dp_recur_kept); 0: the whole table is */
+  int64_t modulus;  /**< BINOMIAL: prime or not, > 0; 0: exact in i64 */
   int64_t insert, remove, replace; /**< EDIT: costs >= 0 */
   int64_t least;                   /**< LOCAL: a score that some alignment has (dp_anchors.h) */
   int64_t budget;                  /**< RECOVER: bytes of memory that a rank may use for it */

@@ -95,16 +95,16 @@ typedef struct dp_own {
   double accuracy;  /**< PARTITION: the maximum expected accuracy */
   char shown[2 * DP_SHOWN_LETTERS + 2]; /**< letters and structure, a line each; empty: too long */
   char accurate[DP_SHOWN_LETTERS + 64]; /**< PARTITION: the structure of that, its energy and it */
-  char mismatch[160];   /**< why the recovered solution does not attain the goal; empty: it does */
-  dp_attempts attempts; /**< at bands of diagonals */
-  double *again;        /**< [units] how often the way back computes the cells of each again, as
+  char mismatch[DP_REASON]; /**< why the solution does not attain the goal; empty: it does */
+  dp_attempts attempts;     /**< at bands of diagonals */
+  double *again;            /**< [units] how often the way back computes the cells of each again, as
                              expected; set by dp_units; NULL: not at all */
-  double all_again;     /**< the same of all cells */
-  dp_needed *needed;    /**< LOCAL: the part to be computed, about; NULL: all */
-  double pruned;        /**< LOCAL: cells left out, after the tiles; 0: none, or not known */
-  dp_recur *recur;      /**< RECURRENCE */
-  char input[2048];     /**< lines: how each sequence and array of numbers was read */
-  char facts[1024];     /**< RECURRENCE: what the dependency checker found */
+  double all_again;         /**< the same of all cells */
+  dp_needed *needed;        /**< LOCAL: the part to be computed, about; NULL: all */
+  double pruned;            /**< LOCAL: cells left out, after the tiles; 0: none, or not known */
+  dp_recur *recur;          /**< RECURRENCE */
+  char input[2048];         /**< lines: how each sequence and array of numbers was read */
+  char facts[1024];         /**< RECURRENCE: what the dependency checker found */
 } dp_own;
 
 static inline dp_own *dp_own_of(const tsl_problem *problem) {
@@ -187,6 +187,8 @@ void dp_recur_region(const tsl_problem *problem, const tsl_unit *unit, int field
 int64_t dp_recur_predecessors(const tsl_problem *problem, const tsl_unit *units, int64_t n_units,
                               int64_t id, int64_t *list, int64_t room);
 int64_t dp_recur_edge_bytes(const tsl_problem *problem, const tsl_unit *unit);
+/** Cost features of a tile; like: of a tile whose items are as many, NULL: they are counted. */
+void dp_recur_set_features(const dp_recur *recur, tsl_unit *unit, const tsl_unit *like);
 /** The goal from what the workers gave, and the path. */
 tsl_err dp_recur_finish(tsl_problem *problem, const tsl_field_rows *store);
 tsl_err dp_traceback_begin(tsl_problem *problem, tsl_cursor *cursor);

@@ -1,5 +1,6 @@
 /* `problem: recurrence` from the deck: equation, data, the checker's verdict, fields. */
 #include "dp_family.h"
+#include "dp_recur_strips.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -117,6 +118,49 @@ static void describe_table(const lang_names *names, char doc[DOC]) {
                              : ", table");
 }
 
+/** Whether the whole table is kept for the solution, or which strips of it. */
+static tsl_err choose_strip(const loading *l, tsl_problem *problem) {
+  tsl_err err = TSL_OK;
+  dp_params *p = problem->params;
+  dp_own *own = dp_own_of(problem);
+  const dp_code *code = &own->recur->code;
+  const double bytes = (double)code->P * (double)code->Q * (double)dp_code_bytes(code);
+  const int64_t rows = dp_recur_strip_rows(own->recur, p->budget);
+  const double needed = rows > 0 ? dp_recur_strip_bytes(code, rows) : bytes;
+  const size_t used = strlen(own->facts);
+  char need[24], have[24];
+  if (p->mode != DP_RECOVER) return TSL_OK;
+  if (needed > (double)p->budget)
+    TSL_DECK_FAIL(l->deck, "dp.memory",
+                  "%s is too little to recover the solution of a recurrence, which keeps %s on one "
+                  "rank: %s is needed",
+                  tsl_bytes_text((double)p->budget, have),
+                  rows > 0 ? "some rows of the table" : "the whole table",
+                  tsl_bytes_text(needed, need));
+  p->strip = rows;
+  if (rows > 0)
+    (void)snprintf(own->facts + used, sizeof own->facts - used,
+                   "solution from rows kept each %lld, between which rank 0 computes again: %s "
+                   "instead of %s\n",
+                   (long long)rows, tsl_bytes_text(needed, need), tsl_bytes_text(bytes, have));
+done:
+  return err;
+}
+
+/** The rows that are kept of a table in strips. */
+static tsl_err add_kept(tsl_problem *problem) {
+  const dp_params *p = dp_params_of(problem);
+  const dp_code *code = &dp_own_of(problem)->recur->code;
+  const int64_t strips = (code->P + p->strip - 1) / p->strip;
+  const tsl_field kept = {.type = p->type,
+                          .combine = TSL_GATHER,
+                          .rank = 3,
+                          .shape = {(strips - 1) * dp_recur_depth(code), code->Q, p->values},
+                          .hidden = 1,
+                          .infinite = 1};
+  return dp_add_output(problem, &kept, "kept", "Rows of the recurrence's table.");
+}
+
 static tsl_err add_cells(const loading *l, tsl_problem *problem) {
   tsl_err err = TSL_OK;
   const dp_params *p = dp_params_of(problem);
@@ -124,12 +168,11 @@ static tsl_err add_cells(const loading *l, tsl_problem *problem) {
   const lang_names *names = &l->equation->names;
   const bool several = recur->code.tables > 1;
   const bool wanted = p->mode == DP_TABLE;
-  const double bytes =
-      (double)(p->n + 1) * (double)(p->m + 1) * (double)dp_code_bytes(&recur->code);
+  TSL_TRY(choose_strip(l, problem));
   const tsl_field table = {.type = p->type,
                            .combine = TSL_GATHER,
                            .rank = several || names->tables[0].n_inner > 0 ? 3 : 2,
-                           .shape = {p->n + 1, p->m + 1, p->values},
+                           .shape = {p->strip > 0 ? 0 : p->n + 1, p->m + 1, p->values},
                            .stream = wanted,
                            .hidden = !wanted,
                            .infinite = 1}; /* `inf` is a number of the language */
@@ -137,16 +180,12 @@ static tsl_err add_cells(const loading *l, tsl_problem *problem) {
                           .combine = TSL_LIST,
                           .rank = 2,
                           .shape = {0, 3 + several + names->tables[0].n_inner, 1}};
-  char need[24], have[24], doc[DOC];
-  if (p->mode == DP_RECOVER && bytes > (double)p->budget)
-    TSL_DECK_FAIL(l->deck, "dp.memory",
-                  "%s is too little to recover the solution of a recurrence, which keeps the whole "
-                  "table on one rank: %s is needed",
-                  tsl_bytes_text((double)p->budget, have), tsl_bytes_text(bytes, need));
+  char doc[DOC];
   describe_path(names, doc);
   if (p->mode == DP_RECOVER) TSL_TRY(dp_add_output(problem, &path, "path", doc));
   describe_table(names, doc);
   if (p->mode != DP_VALUE) TSL_TRY(dp_add_output(problem, &table, "table", doc));
+  if (p->strip > 0) TSL_TRY(add_kept(problem));
 done:
   return err;
 }

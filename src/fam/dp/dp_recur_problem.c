@@ -1,6 +1,8 @@
 /* The recurrence of a problem as workers and the root use it. */
 #include "dp_recur_problem.h"
 
+#include "integers.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +17,27 @@ void dp_recur_frame(const dp_params *p, dp_code *code) {
   code->values = p->values;
   code->depth = p->depth;
   memcpy(code->reach, p->reach, sizeof code->reach);
+}
+
+int64_t dp_recur_depth(const dp_code *c) {
+  return c->engine == DP_ROWS ? c->depth : 1;
+}
+
+int64_t dp_recur_kept(const dp_code *c, int64_t strip, const tsl_unit *u, int64_t *lo,
+                      int64_t *hi) {
+  const int64_t number = u->lo[0] / strip, depth = dp_recur_depth(c);
+  const int64_t end = (number + 1) * strip, first = end - depth;
+  *lo = tsl_max(u->lo[0], first);
+  *hi = end < c->P ? tsl_max(u->hi[0], *lo) : *lo;
+  return number * depth + *lo - first;
+}
+
+void dp_recur_tile_box(const dp_code *code, const tsl_unit *u, int64_t lo[2], int64_t hi[2]) {
+  int64_t i[2], j[2];
+  dp_code_unfold(code, u->lo[0], u->lo[1], &i[0], &j[0]);
+  dp_code_unfold(code, u->hi[0] - 1, u->hi[1] - 1, &i[1], &j[1]);
+  lo[0] = tsl_min(i[0], i[1]), hi[0] = tsl_max(i[0], i[1]) + 1;
+  lo[1] = tsl_min(j[0], j[1]), hi[1] = tsl_max(j[0], j[1]) + 1;
 }
 
 /* -------------------------------------------------------------- wanted cells */
@@ -105,6 +128,12 @@ int64_t dp_recur_bits(int32_t type, const void *address) {
   return bits;
 }
 
+dp_value dp_recur_value(const dp_recur *r, int64_t bits) {
+  dp_value v = {.whole = bits};
+  if (lang_kind_of(r->code.type) == LANG_REAL) memcpy(&v.real, &bits, sizeof bits);
+  return v;
+}
+
 /** -1, 0, 1: a is better, equal, worse. */
 static int compare(const dp_recur *r, int64_t a, int64_t b) {
   double x = (double)a, y = (double)b;
@@ -185,6 +214,7 @@ tsl_err dp_recur_open(const tsl_problem *problem, dp_recur **out) {
   TSL_TRY(dp_recurrence_create(field->data, data, &r->recurrence));
   TSL_TRY(find_places(problem, r->recurrence));
   TSL_TRY(dp_code_plan(r->recurrence, (dp_pattern)dp_params_of(problem)->pattern, &r->code));
+  r->strip = dp_params_of(problem)->strip;
   TSL_TRY(settle_code(r));
   TSL_TRY(find_wanted(r));
   dp_code_args(r->recurrence, &r->args);

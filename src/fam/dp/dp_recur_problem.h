@@ -4,7 +4,7 @@
  *
  * Params (dp.h): n = rows - 1, m = columns - 1 of the deck's table (-1: none); engine, type, depth,
  * reach and pattern (what the checker found or confirmed) as planned by dp_code_plan; interpret: no
- * compiled code.
+ * compiled code; strip.
  *
  * Fields, found by name but for DP_A and DP_GOAL:
  *   DP_A      IN u8 [sizeof(dp_equation)]  the equation as bytes
@@ -22,7 +22,10 @@
  *                                          (dp_recur_better); i = -1: none. Given by the last tile
  *                                          of each lane: the best of at least the cells of its lane
  *   table     as in dp.h, [rows][columns] of the deck, of several values [rows][columns][values]
- *             (lang_values); cells that there are not: zero
+ *             (lang_values); cells that there are not: zero. RECOVER with strip: of no rows, given
+ *             by tiles alone that are computed again (dp_recur_strips.h)
+ *   kept      OUT GATHER type [.][Q][values] hidden, RECOVER with strip: rows that the strips below
+ *             read (dp_recur_kept)
  *   path      RECOVER: (i, j, from): all cells that the goal rests on, to the boundary, depth first
  *             and each once: of a choice what was chosen, of other operators all references
  *             (dp_trace.c); from: number of the record whose cell rests on it first, -1 the goal;
@@ -46,10 +49,13 @@
 
 TSL_C_BEGIN
 
+enum { DP_REASON = 160 /* bytes of a message about a solution */ };
+
 /** The recurrence of a problem as a worker uses it. */
 typedef struct dp_recur {
   dp_recurrence *recurrence; /**< parsed from field DP_A; its data are the problem's fields */
   dp_code code;              /**< as planned; narrow and checks are those of the emitted text */
+  int64_t strip;             /**< that of the params */
   dp_args args;              /**< for compiled code; data are host pointers */
   int64_t (*wanted)[3];      /**< [n_wanted] (i, j, value) that the goal reads, ascending (p, q) */
   int64_t n_wanted;
@@ -67,6 +73,24 @@ void dp_recur_close(dp_recur **recur);
  *  reach. */
 void dp_recur_frame(const dp_params *p, dp_code *code);
 
+/** Rows that cells read in the strips above, at most. */
+int64_t dp_recur_depth(const dp_code *code);
+
+/** With strip: rows [*lo, *hi) of the tile that are kept, maybe none: the last dp_recur_depth of
+ *  each strip but the last. Tiles do not cross strips. @return number of the first of them among
+ *  all that are kept */
+int64_t dp_recur_kept(const dp_code *code, int64_t strip, const tsl_unit *unit, int64_t *lo,
+                      int64_t *hi);
+
+/** Rows and columns [lo, hi) of the deck's table that the tile has. */
+void dp_recur_tile_box(const dp_code *code, const tsl_unit *unit, int64_t lo[2], int64_t hi[2]);
+
+/** Do tiles give their cells of the table? A run with strips computes most of them twice, and those
+ *  of the first time give none. @param[in] table  index of the field, -1: there is none */
+static inline bool dp_recur_gives(int table, const tsl_part *part) {
+  return table >= 0 && part->slab[table] != NULL;
+}
+
 /** A cell and its value: one row of the field best, [DP_BEST_ROW]. */
 typedef struct dp_recur_best {
   int64_t bits;  /**< the integer, or the bits of an f64 */
@@ -78,6 +102,9 @@ enum { DP_BEST_ROW = 4 };
 
 /** Value of type at address as bits: an integer, or the bits of an f64. */
 int64_t dp_recur_bits(int32_t type, const void *address);
+
+/** The value that bits stand for. */
+dp_value dp_recur_value(const dp_recur *recur, int64_t bits);
 
 /** Goals over cells: is a better than b: a cell where b is none, a better value, or an equal one at
  *  smaller i, then j, then layer? */

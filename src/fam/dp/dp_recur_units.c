@@ -1,6 +1,7 @@
 /* The table of a recurrence cut into tiles: boxes of folded rows and columns. */
 #include "dp_cut.h"
 #include "dp_family.h"
+#include "dp_recur_strips.h"
 #include "integers.h"
 
 #include <math.h>
@@ -80,7 +81,7 @@ static double tile_items(const dp_recur *r, const tsl_unit *u) {
   return cells * sum / 9 + 1;
 }
 
-static void dp_recur_units_set_features(const dp_recur *r, tsl_unit *u, const tsl_unit *like) {
+void dp_recur_set_features(const dp_recur *r, tsl_unit *u, const tsl_unit *like) {
   const double bytes = (double)dp_code_bytes(&r->code);
   const double rows = (double)(u->hi[0] - u->lo[0]), columns = (double)(u->hi[1] - u->lo[1]);
   u->count = like != NULL ? like->count : tile_items(r, u);
@@ -111,7 +112,7 @@ static shape choose_shape(const dp_recur *r, const dp_params *p, const tsl_limit
   s.stages = dp_cut_stages(s.single ? 1 : s.ranks,
                            r->code.engine == DP_ROWS ? 0 : limits->pipeline_fill, limits->overlap);
   if (r->code.engine == DP_ROWS && !s.single) s.stages = r->code.P;
-  if (p->mode == DP_VALUE) return s;
+  if (p->mode == DP_VALUE || p->strip > 0) return s;
   const double tile = ceil((double)r->code.Q / (double)s.lanes) * (double)r->code.P *
                       (double)dp_code_bytes(&r->code);
   s.stages = tsl_min(tsl_max(s.stages, (int64_t)ceil(tile / room)), r->code.P);
@@ -123,22 +124,39 @@ static void look_at_strips(const dp_recur *r, int64_t stages, int64_t lanes, tsl
   const int64_t every = tsl_divide_up(stages, LOOKED_AT);
   for (int64_t k = 0; k < units->n; k++) {
     tsl_unit *u = &units->list[k];
-    dp_recur_units_set_features(r, u, u->stage % every == 0 ? NULL : u - lanes);
+    dp_recur_set_features(r, u, u->stage % every == 0 ? NULL : u - lanes);
   }
 }
 
-static tsl_err strips(const dp_recur *r, const shape *s, tsl_units *units, int64_t *n_lanes) {
+/** Where stages end: where each strip whose last rows are kept does, and between. */
+static tsl_err strip_ends(const dp_recur *r, int64_t strip, int64_t stages, dp_ends *ends) {
+  tsl_err err = TSL_OK;
+  const int64_t P = r->code.P, each = tsl_divide_up(stages, tsl_divide_up(P, strip));
+  const int64_t rows = stages == P ? 1 : tsl_divide_up(strip, each);
+  TSL_TRY(tsl_alloc(tsl_divide_up(P, strip) * tsl_divide_up(strip, rows), sizeof *ends->at, "tiles",
+                    (void **)&ends->at));
+  for (int64_t at = 0; at < P; ends->at[ends->n++] = at)
+    at = tsl_min(tsl_min(at + rows, (at / strip + 1) * strip), P);
+done:
+  return err;
+}
+
+static tsl_err stage_ends(const dp_recur *r, const dp_params *p, int64_t stages, dp_ends *ends) {
+  const dp_cut cut = dp_cut_make(r->code.P, stages, stages == r->code.P ? 1 : STAGE_QUANTUM);
+  return p->strip > 0 ? strip_ends(r, p->strip, stages, ends) : dp_cut_ends(&cut, ends);
+}
+
+static tsl_err strips(const dp_recur *r, const dp_params *p, const shape *s, tsl_units *units,
+                      int64_t *n_lanes) {
   tsl_err err = TSL_OK;
   int64_t lanes = s->lanes, n = 0;
-  const dp_cut stages =
-      dp_cut_make(r->code.P, s->stages, s->stages == r->code.P ? 1 : STAGE_QUANTUM);
   dp_ends rows = {0}, columns = {0};
-  if (stages.pieces > FEW_TILES / lanes) lanes = tsl_max(s->ranks, FEW_TILES / stages.pieces);
+  TSL_TRY(stage_ends(r, p, s->stages, &rows));
+  if (rows.n > FEW_TILES / lanes) lanes = tsl_max(s->ranks, FEW_TILES / rows.n);
   const dp_cut cut = dp_cut_make(r->code.Q, s->single ? 1 : lanes, LANE_QUANTUM);
-  if (!tsl_mul_i64(stages.pieces, cut.pieces, &n) || n > MOST_TILES)
+  if (!tsl_mul_i64(rows.n, cut.pieces, &n) || n > MOST_TILES)
     TSL_FAIL(TSL_ERR_INPUT, "dp: %lld stages of %lld tiles are too many; use fewer ranks",
-             (long long)stages.pieces, (long long)cut.pieces);
-  TSL_TRY(dp_cut_ends(&stages, &rows));
+             (long long)rows.n, (long long)cut.pieces);
   TSL_TRY(dp_cut_ends(&cut, &columns));
   TSL_TRY(tsl_alloc(n, sizeof *units->list, "tiles", (void **)&units->list));
   dp_cut_tiles(&rows, &columns, 0, units);
@@ -177,7 +195,7 @@ static tsl_err boxes(const dp_recur *r, tsl_units *units) {
       u.lo[1] = (d - a) * side, u.hi[1] = tsl_min(u.lo[1] + side, Q);
       u.hi[2] = 1;
       if (!has_cell(r, u.lo, u.hi)) continue;
-      dp_recur_units_set_features(r, &u, NULL);
+      dp_recur_set_features(r, &u, NULL);
       units->list[units->n++] = u;
     }
     stage += units->n > before;
@@ -188,9 +206,9 @@ done:
 
 /* ---- memory */
 
-/** Bytes of host memory that a rank takes for tables: the root's whole one, from which a solution
- *  is recovered; a socket's own where cells read any earlier one, and else rows, and of a wavefront
- *  columns, of cells that a depth makes large. */
+/** Bytes of host memory that a rank takes for tables: the root's whole one, or strips of it, from
+ *  which a solution is recovered; a socket's own where cells read any earlier one, and else rows,
+ *  and of a wavefront  columns, of cells that a depth makes large. */
 static double table_bytes(const dp_recur *r, const dp_params *p, const tsl_limits *limits) {
   const double table = (double)r->code.P * (double)r->code.Q * (double)dp_code_bytes(&r->code);
   const bool sockets = limits->device_bytes == INT64_MAX;
@@ -201,12 +219,13 @@ static double table_bytes(const dp_recur *r, const dp_params *p, const tsl_limit
                            ? (double)r->code.Q + COLUMNS_KEPT * (double)r->code.P
                            : (double)(r->code.depth + 1) * (double)r->code.Q;
   const double own = kept ? table : r->code.layers > 0 ? lines * cell : 0;
-  return (p->mode == DP_RECOVER ? table : 0) + (sockets ? own : 0);
+  const double recover = p->strip > 0 ? dp_recur_strip_bytes(&r->code, p->strip) : table;
+  return (p->mode == DP_RECOVER ? recover : 0) + (sockets ? own : 0);
 }
 
 /** Are they rows and columns alone? */
 static bool is_lines(const dp_recur *r, const dp_params *p) {
-  return p->mode != DP_RECOVER &&
+  return (p->mode != DP_RECOVER || p->strip > 0) &&
          (r->code.engine == DP_WAVEFRONT || (r->code.engine == DP_ROWS && r->code.depth > 0));
 }
 
@@ -225,6 +244,32 @@ done:
   return err;
 }
 
+/* ---- what the way back computes again */
+
+/** All of each strip; of a wavefront what lies left of a path from corner to corner. */
+static double part_again(const dp_recur *r, const dp_params *p, const tsl_unit *u) {
+  const int64_t end = tsl_min((u->lo[0] / p->strip + 1) * p->strip, r->code.P);
+  const double left = (double)r->code.Q * (double)end / (double)r->code.P - (double)u->lo[1];
+  const double part = left / (double)(u->hi[1] - u->lo[1]);
+  return r->code.engine == DP_WAVEFRONT ? fmin(fmax(part, 0), 1) : 1;
+}
+
+static tsl_err count_again(const dp_params *p, const tsl_units *units, dp_own *own) {
+  tsl_err err = TSL_OK;
+  double sum = 0, all = 0;
+  tsl_free(own->again);
+  own->again = NULL, own->all_again = 0;
+  if (p->strip == 0) return TSL_OK;
+  TSL_TRY(tsl_alloc(units->n, sizeof *own->again, "plan of the way back", (void **)&own->again));
+  for (int64_t k = 0; k < units->n; k++) {
+    own->again[k] = part_again(own->recur, p, &units->list[k]);
+    sum += own->again[k] * units->list[k].count, all += units->list[k].count;
+  }
+  own->all_again = sum / all;
+done:
+  return err;
+}
+
 /* ---- for the runtime */
 
 tsl_err dp_recur_units(const tsl_problem *problem, const tsl_limits *limits, tsl_units *units) {
@@ -238,7 +283,8 @@ tsl_err dp_recur_units(const tsl_problem *problem, const tsl_limits *limits, tsl
     own->n_lanes = units->n;
   } else {
     const shape s = choose_shape(r, dp_params_of(problem), limits);
-    TSL_TRY(strips(r, &s, units, &own->n_lanes));
+    TSL_TRY(strips(r, dp_params_of(problem), &s, units, &own->n_lanes));
+    TSL_TRY(count_again(dp_params_of(problem), units, own));
   }
 done:
   return err;
@@ -262,15 +308,17 @@ void dp_recur_region(const tsl_problem *problem, const tsl_unit *u, int field, i
                      int64_t hi[3]) {
   const dp_params *p = dp_params_of(problem);
   dp_code code;
-  int64_t i[2], j[2];
   dp_recur_frame(p, &code);
   for (int k = 0; k < 3; k++) lo[k] = hi[k] = 0;
-  if (field == dp_field(problem, "table")) {
-    dp_code_unfold(&code, u->lo[0], u->lo[1], &i[0], &j[0]);
-    dp_code_unfold(&code, u->hi[0] - 1, u->hi[1] - 1, &i[1], &j[1]);
-    lo[0] = tsl_min(i[0], i[1]), hi[0] = tsl_max(i[0], i[1]) + 1;
-    lo[1] = tsl_min(j[0], j[1]), hi[1] = tsl_max(j[0], j[1]) + 1;
+  if (field == dp_field(problem, "table") && p->strip == 0) {
+    dp_recur_tile_box(&code, u, lo, hi);
     hi[2] = p->values;
+  }
+  if (field == dp_field(problem, "kept") && p->strip > 0) {
+    int64_t from, to;
+    lo[0] = dp_recur_kept(&code, p->strip, u, &from, &to);
+    hi[0] = lo[0] + to - from;
+    lo[1] = u->lo[1], hi[1] = u->hi[1], hi[2] = p->values;
   }
   if (field == dp_field(problem, "best") && (p->engine == DP_INTERVAL || u->hi[0] == code.P))
     lo[0] = u->lane, hi[0] = u->lane + 1, hi[1] = DP_BEST_ROW, hi[2] = 1;

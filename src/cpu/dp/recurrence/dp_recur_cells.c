@@ -171,9 +171,9 @@ static void store_unit(const tsl_worker *w, const dp_area *c, const tsl_unit *u,
   const dp_code *code = &r->recur->code;
   const int64_t q0 = tsl_max(c->q0, u->lo[1]), q1 = tsl_min(c->q1, u->hi[1]);
   const int64_t p0 = tsl_max(c->p0, u->lo[0]), p1 = tsl_min(c->p1, u->hi[0]);
-  int64_t lo[3], hi[3], i, j;
+  int64_t lo[2], hi[2], i, j;
   if (q0 >= q1 || p0 >= p1) return;
-  w->dp.c.problem->family->region(w->dp.c.problem, u, w->dp.c.table, lo, hi);
+  dp_recur_tile_box(code, u, lo, hi);
   const int64_t width = hi[1] - lo[1];
   const int64_t across = code->fold.transpose != 0 ? width : 1;
   const bool back = code->fold.transpose != 0 ? code->fold.flip_i != 0 : code->fold.flip_j != 0;
@@ -186,6 +186,6 @@ static void store_unit(const tsl_worker *w, const dp_area *c, const tsl_unit *u,
 
 void dp_recur_store(const tsl_worker *w, const dp_area *cells, const tsl_unit *units, int64_t n,
                     tsl_part *parts) {
-  if (w->dp.c.table < 0) return;
+  if (!dp_recur_gives(w->dp.c.table, parts)) return;
   for (int64_t k = 0; k < n; k++) store_unit(w, cells, &units[k], parts[k].slab[w->dp.c.table]);
 }

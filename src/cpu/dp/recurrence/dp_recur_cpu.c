@@ -98,6 +98,7 @@ tsl_err dp_recur_cpu_open(tsl_worker *w, const tsl_device *device) {
   TSL_TRY(tsl_alloc(1, sizeof *r, "recurrence", &memory));
   r = w->recur = memory;
   r->pattern = (dp_pattern)w->dp.c.p->pattern;
+  r->kept = dp_field(w->dp.c.problem, "kept");
   TSL_TRY(dp_recur_open(w->dp.c.problem, &r->recur));
   r->bytes = dp_code_bytes(&r->recur->code);
   r->step = r->bytes / r->recur->code.values;
@@ -159,6 +160,7 @@ tsl_err dp_recur_cpu_tiles(tsl_worker *w, const tsl_unit *units, int64_t n, tsl_
   const double start = tsl_cpu_seconds();
   TSL_TRY(run_engine(w, units, n, parts));
   for (int64_t k = 0; k < n; k++) dp_recur_front_add(&w->recur->front, &units[k]);
+  for (int64_t k = 0; k < n; k++) dp_recur_cpu_keep(w, &units[k], &parts[k]);
   give_best(w, units, n, parts);
   dp_cpu_spread(w, start, units, n, parts);
 done:

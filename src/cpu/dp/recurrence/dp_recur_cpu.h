@@ -57,6 +57,7 @@ typedef struct dp_recur_cpu {
   char *top;      /**< WAVEFRONT: [Q] last row computed */
   dp_side *sides; /**< WAVEFRONT: [n_sides] */
   int64_t n_sides, side_room;
+  int kept;    /**< the field, -1: none */
   char *table; /**< ROWS: [depth + 1][Q], row p at p % (depth + 1); depth 0 and INTERVAL: [P][Q] */
 } dp_recur_cpu;
 
@@ -102,6 +103,9 @@ int64_t dp_recur_cpu_state_bytes(const tsl_worker *w, const tsl_unit *unit, int6
 tsl_err dp_recur_cpu_save(tsl_worker *w, const tsl_unit *unit, int64_t stage, void *bytes);
 tsl_err dp_recur_cpu_load(tsl_worker *w, const tsl_unit *unit, int64_t stage, const uint8_t *own,
                           const void *bytes, int64_t n);
+
+/** Copy the rows that are kept of a finished tile to its slab, where there is one. */
+void dp_recur_cpu_keep(const tsl_worker *w, const tsl_unit *unit, tsl_part *part);
 
 /** Copy the wanted cells that this worker computed to the field wanted, where there is one. */
 void dp_recur_cpu_collect(const tsl_worker *w, tsl_problem *problem);

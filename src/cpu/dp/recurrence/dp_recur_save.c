@@ -20,6 +20,13 @@ static void move_values(const dp_recur_cpu *r, const tsl_unit *u, int64_t lo, in
   }
 }
 
+void dp_recur_cpu_keep(const tsl_worker *w, const tsl_unit *u, tsl_part *part) {
+  int64_t lo, hi;
+  if (!dp_recur_gives(w->recur->kept, part)) return;
+  (void)dp_recur_kept(&w->recur->recur->code, w->recur->recur->strip, u, &lo, &hi);
+  move_values(w->recur, u, lo, hi, part->slab[w->recur->kept], true);
+}
+
 int64_t dp_recur_cpu_state_bytes(const tsl_worker *w, const tsl_unit *u, int64_t stage) {
   return dp_recur_saved_bytes(w->recur->recur, &w->recur->front, u, stage);
 }

@@ -189,7 +189,7 @@ static tsl_err do_block(span *s, block *b, int thread) {
   tsl_err err = TSL_OK;
   dp_recur_cpu *r = s->r;
   const bool interpreted = r->wave == NULL, chosen = r->recur->code.best != 0 && !interpreted;
-  const bool seen = interpreted || s->w->dp.c.table >= 0 ||
+  const bool seen = interpreted || dp_recur_gives(s->w->dp.c.table, s->parts) ||
                     dp_recur_is_watched(r, b->p0, b->p1, b->q0, b->q1, chosen);
   const bool needed = seen || r->recur->code.checks != 0;
   if (needed && s->scratch[thread] == NULL)
@@ -278,7 +278,7 @@ done:
 static void set_blocks(span *s) {
   const int threads = s->w->cpu.threads;
   const int64_t columns = s->hi[1] - s->q0, rows = s->hi[0] - s->p0;
-  const bool seen = s->w->dp.c.table >= 0 || s->r->wave == NULL;
+  const bool seen = dp_recur_gives(s->w->dp.c.table, s->parts) || s->r->wave == NULL;
   const int64_t fair = columns / (STRIPS_OF_THREAD * threads) + 1;
   s->height = seen ? SEEN_HEIGHT : HEIGHT;
   s->width = threads == 1 ? WIDTH : fair < WIDTH_MOST ? fair : WIDTH_MOST;

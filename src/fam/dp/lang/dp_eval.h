@@ -148,6 +148,9 @@ typedef struct dp_links {
  */
 tsl_err dp_oracle_trace(const dp_oracle *grid, dp_links *steps);
 
+/** On how many others a value of a cell may rest at most; 2 stands for more. */
+int32_t dp_trace_most(const dp_recurrence *recurrence);
+
 /** Append the references that the value of cell (eval->i, eval->j) rests on, or of the goal's
  *  expression (i = -1), cells being read by eval->read. */
 tsl_err dp_trace_cell(dp_eval *eval, dp_links *links);

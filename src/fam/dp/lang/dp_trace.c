@@ -1,5 +1,6 @@
 /* Recovery: which references a value rests on, followed from the goal. */
 #include "dp_eval.h"
+#include "integers.h"
 
 #include <string.h>
 
@@ -123,6 +124,31 @@ static tsl_err trace(tracer *t, const lang_expr *x, int32_t node) {
   }
 done:
   return err;
+}
+
+static int32_t most_links(const lang_expr *x, int32_t node) {
+  const lang_node *n = &x->nodes[node];
+  const bool chosen = n->op == LANG_OP_MIN || n->op == LANG_OP_MAX || n->op == LANG_OP_COND;
+  const bool all =
+      n->op == LANG_OP_RANGE_SUM || n->op == LANG_OP_RANGE_PROD || n->op == LANG_OP_RANGE_LOGSUM;
+  int32_t most = 0;
+  if (n->reads == 0) return 0;
+  if (n->op == LANG_OP_TABLE) return 1;
+  if (all) return 2;
+  for (int32_t c = n->first; c >= 0 && most < 2; c = x->nodes[c].next) {
+    const int32_t links = most_links(x, c);
+    most = chosen || lang_is_range(n->op) ? tsl_max(most, links) : most + links;
+  }
+  return most;
+}
+
+int32_t dp_trace_most(const dp_recurrence *r) {
+  int32_t most = 0;
+  for (int32_t rule = -r->equation.names.n_tables; rule < r->equation.n_rules; rule++) {
+    const lang_expr *x = dp_recurrence_value(r, rule);
+    most = tsl_max(most, most_links(x, x->root));
+  }
+  return most;
 }
 
 /** Links of one expression, one of no cell when it reads none. */

@@ -107,6 +107,7 @@ tsl_err dp_recur_card_make(dp_card *card, const dp_recur_source *source, dp_recu
   w->args = source->recur->args;
   w->table = source->table;
   w->best = source->best;
+  w->kept = source->kept;
   w->type = (tsl_type)w->code.type;
   w->bytes = dp_code_bytes(&w->code);
   w->step = w->bytes / w->code.values;
@@ -261,6 +262,7 @@ tsl_err dp_recur_card_tiles(dp_recur_card *w, const tsl_unit *units, int64_t n, 
   tsl_seconds_spread(seconds, units, n, parts);
   TSL_TRY(check_bad(w, units, n));
   TSL_TRY(give_best(w, units, n, parts));
+  for (int64_t k = 0; k < n; k++) TSL_TRY(dp_recur_card_keep(w, &units[k], &parts[k]));
   for (int64_t k = 0; k < n; k++) dp_recur_front_add(&w->front, &units[k]);
 done:
   if (err != TSL_OK) /* what was queued may still write to the slabs */

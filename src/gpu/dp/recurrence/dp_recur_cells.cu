@@ -263,7 +263,7 @@ done:
 tsl_err dp_recur_note_table(dp_recur_card *w, dp_recur_view view, const tsl_unit *units, int64_t n,
                             tsl_part *parts) {
   tsl_err err = TSL_OK;
-  if (w->table < 0) return TSL_OK;
+  if (!dp_recur_gives(w->table, parts)) return TSL_OK;
   for (int64_t k = 0; k < n; k++) {
     dp_recur_view part = part_of(w, view, dp_recur_box_of(&units[k]));
     if (dp_recur_empty(&part.box)) continue;

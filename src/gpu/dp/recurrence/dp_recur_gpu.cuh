@@ -37,7 +37,7 @@ typedef struct dp_recur_source {
   const dp_recur *recur; /**< args.data: host memory */
   const void *image;     /**< [image_bytes] as from lang_compile_gpu, for this card */
   int64_t image_bytes;
-  int table, best; /**< indices of these fields in tsl_part.slab, -1: not asked for */
+  int table, best, kept; /**< indices of these fields in tsl_part.slab, -1: not asked for */
 } dp_recur_source;
 
 /**

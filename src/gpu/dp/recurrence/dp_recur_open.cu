@@ -59,6 +59,7 @@ tsl_err dp_recur_card_open(dp_card *card, const tsl_problem *problem, int32_t ca
   source.recur = recur;
   source.table = dp_field(problem, "table");
   source.best = dp_field(problem, "best");
+  source.kept = dp_field(problem, "kept");
   TSL_TRY(
       lang_objects_find(problem, LANG_FIELD_GPU, capability, &source.image, &source.image_bytes));
   if (source.image == NULL && recur->code.P > 0 && recur->code.Q > 0)

@@ -45,6 +45,9 @@ static inline dp_recur_box dp_recur_box_of(const tsl_unit *u) {
   return dp_recur_box{u->lo[0], u->hi[0], u->lo[1], u->hi[1]};
 }
 
+/** Copy the rows that are kept of a finished tile to its slab, where there is one; waits. */
+tsl_err dp_recur_card_keep(dp_recur_card *w, const tsl_unit *unit, tsl_part *part);
+
 /** Copy the wanted cells, at least one, to the host; waits. @param[out] values  from tsl_alloc */
 tsl_err dp_recur_card_wanted(dp_recur_card *w, char **values);
 /** Note those of the wanted cells that are in the view. */
@@ -79,7 +82,7 @@ struct dp_recur_card {
   const dp_recur *recur;
   dp_recur *own; /**< the same where it is to be closed, else NULL */
   dp_code code;
-  int table, best;
+  int table, best, kept;
   tsl_type type;
   int64_t bytes; /**< of a cell */
   int64_t step;  /**< of a value of it */

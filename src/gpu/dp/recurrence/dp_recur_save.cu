@@ -23,6 +23,13 @@ done:
   return err;
 }
 
+tsl_err dp_recur_card_keep(dp_recur_card *w, const tsl_unit *u, tsl_part *part) {
+  int64_t lo, hi;
+  if (!dp_recur_gives(w->kept, part)) return TSL_OK;
+  (void)dp_recur_kept(&w->code, w->recur->strip, u, &lo, &hi);
+  return move_values(w, u, lo, hi, part->slab[w->kept], true);
+}
+
 /* ---- save */
 
 /* What the goal needs of the cells computed so far. @param[out] wanted  [n_wanted] */

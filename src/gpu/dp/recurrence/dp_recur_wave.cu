@@ -339,8 +339,8 @@ static void plan_pieces(const dp_recur_card *w, band *t) {
     if (q >= t->box.q0 && q < t->box.q1) add_stop(t, p);
   }
   if (by_row) add_stop(t, w->goal.p0);
-  t->stored = w->table >= 0 || (all && w->code.best == 0) || t->n_stops > STOPS ||
-              (by_column && w->goal.q0 >= t->mq && w->goal.q1 < t->box.q1);
+  t->stored = dp_recur_gives(w->table, t->parts) || (all && w->code.best == 0) ||
+              t->n_stops > STOPS || (by_column && w->goal.q0 >= t->mq && w->goal.q1 < t->box.q1);
   if (t->stored) t->n_stops = 0;
 }
 
