@@ -18,11 +18,12 @@ typedef struct tree {
 typedef struct job {
   const tsl_plan_rule *rule;
   const tsl_workload *work;
+  int64_t *order; /* [n] the units to be dealt, as planners go through them */
   int64_t n;
   int n_ranks;
-  const double *base; /* [n_ranks] s that the ranks have to do already; NULL: nothing */
-  int32_t *owner;     /* [n], out */
-  double *load;       /* [n_ranks], out, base included */
+  const double *base; /* [n_ranks] s that the ranks have to do already */
+  int32_t *owner;     /* [work->n_units], out */
+  double *load;       /* [n_ranks] base included */
   tree *trees;        /* [n_trees], by their first ranks */
   int n_trees;
   int32_t *ranks; /* [n_ranks] of the trees one after another */
@@ -55,7 +56,7 @@ static void give(job *j, int64_t unit, int rank, double seconds) {
 }
 
 static void clear_loads(job *j) {
-  for (int r = 0; r < j->n_ranks; r++) j->load[r] = j->base != NULL ? j->base[r] : 0;
+  memcpy(j->load, j->base, (size_t)j->n_ranks * sizeof *j->load);
 }
 
 double tsl_plan_longest(const double *load, int n_ranks) {
@@ -143,10 +144,7 @@ static bool give_best(job *j, int64_t unit, double capacity) {
 /* ---- round robin */
 
 static tsl_err plan_roundrobin(job *j) {
-  for (int64_t u = 0; u < j->n; u++) {
-    const int rank = (int)(u % j->n_ranks);
-    give(j, u, rank, cost(j, rank, u));
-  }
+  for (int64_t k = 0; k < j->n; k++) j->owner[j->order[k]] = (int32_t)(k % j->n_ranks);
   return TSL_OK;
 }
 
@@ -170,10 +168,10 @@ static tsl_err plan_share(job *j) {
     for (int r = 0; r < j->n_ranks; r++)
       if (j->rule->fast[r] == (side == 1)) ranks[side][n_side[side]++] = r;
   }
-  for (int64_t u = 0; u < j->n; u++) total += volume(&j->work->units[u]);
+  for (int64_t k = 0; k < j->n; k++) total += volume(&j->work->units[j->order[k]]);
   const double cut = j->rule->share * total;
-  for (int64_t u = 0; u < j->n; u++) {
-    const double middle = before + 0.5 * volume(&j->work->units[u]);
+  for (int64_t k = 0; k < j->n; k++) {
+    const double here = volume(&j->work->units[j->order[k]]), middle = before + 0.5 * here;
     const bool fast = middle < cut;
     const int n = n_side[fast];
     const double at = fast ? middle / cut : (middle - cut) / (total - cut);
@@ -183,9 +181,8 @@ static tsl_err plan_share(job *j) {
                "start more ranks, or set gpu_share to %d",
                j->rule->share, fast ? "cards" : "sockets", fast ? 0 : 1);
     const int nth = (int)(at * n);
-    const int rank = ranks[fast][nth < n ? nth : n - 1];
-    give(j, u, rank, cost(j, rank, u));
-    before += volume(&j->work->units[u]);
+    j->owner[j->order[k]] = ranks[fast][nth < n ? nth : n - 1];
+    before += here;
   }
 done:
   TSL_FREE_ALL(ranks[0], ranks[1]);
@@ -201,7 +198,7 @@ void tsl_plan_sides(const bool *on_card, int n_ranks, bool *fast) {
 
 /* ---- search of the smallest capacity that a packing accepts */
 
-typedef bool (*packing)(job *j, const int64_t *order, double capacity);
+typedef bool (*packing)(job *j, double capacity);
 
 static const double PRECISE = 1e-4; /* of the capacity */
 
@@ -211,51 +208,50 @@ static double find_ideal(const job *j) {
   for (int t = 0; t < j->n_trees; t++) {
     const tree *of = &j->trees[t];
     double alone = 0;
-    for (int64_t u = 0; u < j->n; u++) alone += tree_cost(j, t, u);
+    for (int64_t k = 0; k < j->n; k++) alone += tree_cost(j, t, j->order[k]);
     if (alone <= 0) return 0;
     rate += of->n / alone;
-    for (int p = 0; p < of->n && j->base != NULL; p++) done += j->base[of->ranks[p]] / alone;
+    for (int p = 0; p < of->n; p++) done += j->base[of->ranks[p]] / alone;
   }
   return done / rate;
 }
 
 /* Up from there in growing steps, until a capacity fits; then halve what lies below it. */
-static tsl_err smallest_capacity(job *j, const int64_t *order, packing fits) {
+static tsl_err smallest_capacity(job *j, packing fits) {
   double low = 0, high = find_ideal(j);
-  for (double step = PRECISE * high; isfinite(high) && !fits(j, order, high); step *= 4)
+  for (double step = PRECISE * high; isfinite(high) && !fits(j, high); step *= 4)
     low = high, high += step;
   while (isfinite(high) && high - low > PRECISE * high) {
     const double middle = 0.5 * (low + high);
-    *(fits(j, order, middle) ? &high : &low) = middle;
+    *(fits(j, middle) ? &high : &low) = middle;
   }
   high *= 1 + 1e-12; /* the last accepted capacity, safe against rounding of the sums */
-  if (!fits(j, order, high))
+  if (!fits(j, high))
     return tsl_fail(TSL_ERR_INTERNAL, __FILE__, __LINE__, "no capacity packs the units");
   return TSL_OK;
 }
 
 /* ---- strips */
 
-static bool strips_fit(job *j, const int64_t *order, double capacity) {
+static bool strips_fit(job *j, double capacity) {
   int rank = 0;
-  (void)order;
   clear_loads(j);
-  for (int64_t u = 0; u < j->n; u++) {
-    double seconds = cost(j, rank, u);
+  for (int64_t k = 0; k < j->n; k++) {
+    double seconds = cost(j, rank, j->order[k]);
     while (j->load[rank] + seconds > capacity) {
       if (++rank == j->n_ranks) return false;
-      seconds = cost(j, rank, u);
+      seconds = cost(j, rank, j->order[k]);
     }
-    give(j, u, rank, seconds);
+    give(j, j->order[k], rank, seconds);
   }
   return true;
 }
 
 static tsl_err plan_strips(job *j) {
-  return smallest_capacity(j, NULL, strips_fit);
+  return smallest_capacity(j, strips_fit);
 }
 
-/* ---- orders by decreasing cost, for lpt and bins */
+/* ---- lpt and bins */
 
 static int by_decreasing_key(const void *a, const void *b, void *keys) {
   const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
@@ -264,39 +260,26 @@ static int by_decreasing_key(const void *a, const void *b, void *keys) {
   return x < y ? -1 : x > y;
 }
 
-static tsl_err order_units(const job *j, int64_t **order) {
-  tsl_err err = TSL_OK;
-  double *keys = NULL;
-  *order = NULL;
-  TSL_TRY(tsl_alloc(j->n, sizeof *keys, "plan order", (void **)&keys));
-  TSL_TRY(tsl_alloc(j->n, sizeof **order, "plan order", (void **)order));
-  for (int64_t u = 0; u < j->n; u++) keys[u] = mean_cost(j, u), (*order)[u] = u;
-  qsort_r(*order, (size_t)j->n, sizeof **order, by_decreasing_key, keys);
-done:
-  tsl_free(keys);
-  return err;
-}
-
-/* ---- lpt and bins */
-
-static bool bins_fit(job *j, const int64_t *order, double capacity) {
+static bool bins_fit(job *j, double capacity) {
   clear_loads(j);
   set_trees(j);
   for (int64_t k = 0; k < j->n; k++)
-    if (!give_best(j, order[k], capacity)) return false;
+    if (!give_best(j, j->order[k], capacity)) return false;
   return true;
 }
 
 static tsl_err plan_in_order(job *j) {
   tsl_err err = TSL_OK;
-  int64_t *order = NULL;
-  TSL_TRY(order_units(j, &order));
+  double *keys = NULL;
+  TSL_TRY(tsl_alloc(j->work->n_units, sizeof *keys, "plan order", (void **)&keys));
+  for (int64_t k = 0; k < j->n; k++) keys[j->order[k]] = mean_cost(j, j->order[k]);
+  qsort_r(j->order, (size_t)j->n, sizeof *j->order, by_decreasing_key, keys);
   if (j->rule->kind == TSL_PLAN_BINS)
-    TSL_TRY(smallest_capacity(j, order, bins_fit));
+    TSL_TRY(smallest_capacity(j, bins_fit));
   else
-    (void)bins_fit(j, order, INFINITY);
+    (void)bins_fit(j, INFINITY);
 done:
-  tsl_free(order);
+  tsl_free(keys);
   return err;
 }
 
@@ -308,29 +291,26 @@ static tsl_err (*const planners[TSL_N_PLANS])(job *) = {
     [TSL_PLAN_SHARE] = plan_share,
 };
 
-tsl_err tsl_plan_assign(const tsl_plan_rule *rule, const tsl_workload *work, const double *base,
-                        int32_t *owner, double *load) {
+tsl_err tsl_plan_assign(const tsl_plan_rule *rule, const tsl_workload *work, uint32_t kinds,
+                        const double *base, int32_t *owner) {
   tsl_err err = TSL_OK;
-  job part = {.rule = rule,
-              .work = work,
-              .n = work->n_units,
-              .n_ranks = work->n_ranks,
-              .base = base,
-              .owner = owner,
-              .load = load};
-  clear_loads(&part);
-  if (part.n == 0) return TSL_OK;
+  const int n_ranks = work->n_ranks;
+  job part = {.rule = rule, .work = work, .n_ranks = n_ranks, .base = base, .owner = owner};
+  TSL_TRY(tsl_alloc(work->n_units, sizeof *part.order, "plan order", (void **)&part.order));
+  TSL_TRY(tsl_alloc(n_ranks, sizeof *part.load, "loads", (void **)&part.load));
+  for (int64_t u = 0; u < work->n_units; u++)
+    if ((kinds >> work->units[u].kind & 1) != 0) part.order[part.n++] = u;
+  if (part.n == 0) goto done;
   TSL_TRY(make_trees(&part));
   TSL_TRY(planners[rule->kind](&part));
 done:
-  TSL_FREE_ALL(part.trees, part.ranks, part.nodes);
+  TSL_FREE_ALL(part.order, part.load, part.trees, part.ranks, part.nodes);
   return err;
 }
 
-tsl_err tsl_plan_open(const tsl_plan_rule *rule, const tsl_workload *work, tsl_plan *plan) {
+tsl_err tsl_plan_open(tsl_plan_kind kind, const tsl_workload *work, tsl_plan *plan) {
   tsl_err err = TSL_OK;
-  *plan =
-      (tsl_plan){.n_units = work->n_units, .n_ranks = work->n_ranks, .kind = (int32_t)rule->kind};
+  *plan = (tsl_plan){.n_units = work->n_units, .n_ranks = work->n_ranks, .kind = (int32_t)kind};
   TSL_TRY(tsl_alloc(plan->n_units, sizeof *plan->owner, "plan", (void **)&plan->owner));
   TSL_TRY(tsl_alloc(plan->n_ranks, sizeof *plan->seconds, "plan", (void **)&plan->seconds));
 done:

@@ -2,6 +2,8 @@
  * the predicted end. */
 #include "plan_wave.h"
 
+#include "plan_kinds.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -24,7 +26,6 @@ static tsl_err sum_lanes(const tsl_workload *work, lane_costs *c) {
   for (int64_t u = 0; u < work->n_units; u++) {
     const int64_t lane = work->units[u].lane;
     c->units[lane].id = lane;
-    c->units[lane].count += work->units[u].count;
     for (int r = 0; r < work->n_ranks; r++)
       c->seconds[r * c->n + lane] += tsl_workload_seconds(work, r, u);
   }
@@ -66,8 +67,7 @@ static tsl_err deal_lanes(const tsl_plan_rule *rule, const tsl_workload *work, i
   TSL_TRY(sum_lanes(work, &lanes));
   TSL_TRY(tsl_alloc(n_lanes, sizeof *owner, "lanes", (void **)&owner));
   const tsl_workload of_lanes = {lanes.units, n_lanes, work->n_ranks, lane_seconds, &lanes};
-  const tsl_plan_rule fixed = {.kind = rule->kind};
-  TSL_TRY(tsl_plan_assign(&fixed, &of_lanes, NULL, owner, plan->seconds));
+  TSL_TRY(tsl_plan_assign(rule, &of_lanes, UINT32_MAX, plan->seconds, owner));
   for (int64_t u = 0; u < plan->n_units; u++) plan->owner[u] = owner[work->units[u].lane];
 done:
   TSL_FREE_ALL(lanes.units, lanes.seconds, owner);
@@ -77,19 +77,18 @@ done:
 tsl_err tsl_plan_wave(const tsl_plan_rule *rule, const tsl_workload *work, tsl_plan *plan) {
   tsl_err err = TSL_OK;
   int64_t n_lanes = 0;
-  *plan = (tsl_plan){.n_units = 0};
+  TSL_TRY(tsl_plan_open(rule->kind, work, plan));
   if (rule->kind != TSL_PLAN_STRIPS && rule->kind != TSL_PLAN_ROUNDROBIN)
     TSL_FAIL(TSL_ERR_INPUT,
              "run.plan: %s does not suit tiles that depend on each other; "
              "use strips (default) or roundrobin",
              tsl_plan_words[rule->kind]);
-  TSL_TRY(tsl_plan_open(rule, work, plan));
   TSL_TRY(count_lanes(work, &n_lanes));
   if (rule->kind == TSL_PLAN_STRIPS && n_lanes == work->n_units)
     deal_tiles(work, plan);
   else
     TSL_TRY(deal_lanes(rule, work, n_lanes, plan));
-  plan->total_seconds = tsl_plan_longest(plan->seconds, plan->n_ranks);
+  plan->total_seconds = tsl_plan_loads(plan, work, UINT32_MAX, plan->seconds);
 done:
   return err;
 }
