@@ -246,8 +246,7 @@ int tsl_device_rates_read(const tsl_run_settings *settings, const char *family,
   int n = 0;
   FILE *file = tsl_calibration_open(settings);
   (void)snprintf(wanted, sizeof wanted, "%s", signature);
-  for (char *c = wanted; *c != '\0'; c++)
-    if (*c == ',') *c = ' '; /* a comma of the signature reads like a blank */
+  exchange(wanted, ',', ' '); /* as keys are read */
   while (tsl_calibration_next(file, &line)) {
     int at = 0;
     if (line.kind == TSL_WAY || line.kind <= TSL_PROBE) continue;
