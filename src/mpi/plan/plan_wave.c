@@ -120,7 +120,7 @@ static double take_edge(timetable *t, int64_t tile, int rank) {
   const double bytes = (double)t->problem->family->edge_bytes(t->problem, &t->work->units[tile]);
   const int from = t->plan->owner[tile];
   const bool far = t->network != NULL && tsl_network_crosses(t->network, from, rank);
-  const double way = far ? tsl_network_message(t->network, from, rank, bytes) : 0;
+  const double way = far ? tsl_network_message(t->network, bytes) : 0;
   const uint64_t bit = UINT64_C(1) << rank % 64;
   t->ranks[rank].idle = fmax(t->ranks[rank].idle, t->end[tile] + way);
   if (t->taken[tile] & bit) return 0;
