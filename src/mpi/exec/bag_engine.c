@@ -155,18 +155,12 @@ done:
 
 /* ---- taking results */
 
-/* Correct the prediction by what the batch took and tell the others. */
-static tsl_err learn(engine_state *e, const batch *b) {
-  tsl_err err = TSL_OK;
-  double seconds = 0;
-  for (int64_t k = 0; k < b->n; k++) seconds += b->parts[k].seconds;
+/* Correct the prediction by what the batch took. */
+static void learn(engine_state *e, const batch *b) {
   e->planned = KEEP * e->planned + b->seconds;
-  e->measured = KEEP * e->measured + seconds;
-  if (e->planned <= 0 || e->measured <= 0) return TSL_OK;
-  e->slower = e->measured / e->planned;
-  TSL_TRY(tsl_counter_slower(e->loop.counter, e->slower));
-done:
-  return err;
+  e->measured *= KEEP;
+  for (int64_t k = 0; k < b->n; k++) e->measured += b->parts[k].seconds;
+  if (e->planned > 0 && e->measured > 0) e->slower = e->measured / e->planned;
 }
 
 /* The device has done a batch: it is free for another before the results are delivered. */
@@ -179,7 +173,8 @@ static tsl_err retire(engine_state *e, batch *b) {
   TSL_TRY(tsl_err_restore(&b->task.error));
   if (e->loop.abort) return TSL_OK;
   b->sending = true;
-  TSL_TRY(learn(e, b));
+  learn(e, b);
+  TSL_TRY(tsl_counter_slower(e->loop.counter, e->slower));
   tsl_work_source_wake(e->source, e->slower);
 done:
   return err;

@@ -55,10 +55,6 @@ static void give(job *j, int64_t unit, int rank, double seconds) {
   j->load[rank] += seconds;
 }
 
-static void clear_loads(job *j) {
-  memcpy(j->load, j->base, (size_t)j->n_ranks * sizeof *j->load);
-}
-
 double tsl_plan_longest(const double *load, int n_ranks) {
   double most = 0;
   for (int r = 0; r < n_ranks; r++) most = fmax(most, load[r]);
@@ -235,7 +231,7 @@ static tsl_err smallest_capacity(job *j, packing fits) {
 
 static bool strips_fit(job *j, double capacity) {
   int rank = 0;
-  clear_loads(j);
+  memcpy(j->load, j->base, (size_t)j->n_ranks * sizeof *j->load);
   for (int64_t k = 0; k < j->n; k++) {
     double seconds = cost(j, rank, j->order[k]);
     while (j->load[rank] + seconds > capacity) {
@@ -261,7 +257,7 @@ static int by_decreasing_key(const void *a, const void *b, void *keys) {
 }
 
 static bool bins_fit(job *j, double capacity) {
-  clear_loads(j);
+  memcpy(j->load, j->base, (size_t)j->n_ranks * sizeof *j->load);
   set_trees(j);
   for (int64_t k = 0; k < j->n; k++)
     if (!give_best(j, j->order[k], capacity)) return false;

@@ -38,9 +38,7 @@ static inline bool tsl_kind_in(uint32_t mask, int kind) {
 
 /** Kinds in a set given as bits. */
 static inline int tsl_kind_count(uint32_t mask) {
-  int n = 0;
-  for (; mask != 0; mask &= mask - 1) n++;
-  return n;
+  return __builtin_popcount(mask);
 }
 
 /**

@@ -19,19 +19,6 @@ typedef struct search {
   bool *closed;         /* [n_ranks] none of the slowest rank's units is worth moving there */
 } search;
 
-static tsl_err open_search(search *s) {
-  tsl_err err = TSL_OK;
-  const tsl_timing_history *l = s->learned;
-  TSL_TRY(tsl_alloc(l->n_units, sizeof *s->to, "rebalancing", (void **)&s->to));
-  TSL_TRY(tsl_alloc(l->n_units, sizeof *s->paid, "rebalancing", (void **)&s->paid));
-  TSL_TRY(tsl_alloc(l->n_ranks, sizeof *s->load, "rebalancing", (void **)&s->load));
-  TSL_TRY(tsl_alloc(l->n_ranks, sizeof *s->extra, "rebalancing", (void **)&s->extra));
-  TSL_TRY(tsl_alloc(l->n_ranks, sizeof *s->closed, "rebalancing", (void **)&s->closed));
-  for (int64_t u = 0; u < l->n_units; u++) s->to[u] = s->paid[u] = s->owner[u];
-done:
-  return err;
-}
-
 /* ---- sums */
 
 /* Seconds of a unit in the set; 0: not known, or not in the set. */
@@ -118,7 +105,12 @@ tsl_err tsl_rebalance(tsl_timing_history *l, int set, double threshold, int32_t 
                       tsl_rebalance_gain *gain) {
   tsl_err err = TSL_OK;
   search s = {.learned = l, .set = set, .owner = owner};
-  TSL_TRY(open_search(&s));
+  TSL_TRY(tsl_alloc(l->n_units, sizeof *s.to, "rebalancing", (void **)&s.to));
+  TSL_TRY(tsl_alloc(l->n_units, sizeof *s.paid, "rebalancing", (void **)&s.paid));
+  TSL_TRY(tsl_alloc(l->n_ranks, sizeof *s.load, "rebalancing", (void **)&s.load));
+  TSL_TRY(tsl_alloc(l->n_ranks, sizeof *s.extra, "rebalancing", (void **)&s.extra));
+  TSL_TRY(tsl_alloc(l->n_ranks, sizeof *s.closed, "rebalancing", (void **)&s.closed));
+  for (int64_t u = 0; u < l->n_units; u++) s.to[u] = s.paid[u] = owner[u];
   sum_up(&s, owner);
   *gain = (tsl_rebalance_gain){.imbalance_before = imbalance(&s)};
   move_units(&s, threshold);

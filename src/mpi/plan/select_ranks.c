@@ -59,7 +59,7 @@ static int by_rank(const void *a, const void *b) {
 }
 
 /* Of a list ordered by speed. */
-static void select_ranks_choose(const tsl_select_ask *ask, tsl_use *use) {
+static void choose(const tsl_select_ask *ask, tsl_use *use) {
   const int n = ask->work.n_ranks;
   participants p = {.rate = 0}, best;
   int peers = 0;
@@ -87,6 +87,6 @@ void tsl_select_ranks(const tsl_select_ask *ask, tsl_use *use) {
   }
   if (!known) return; /* nothing to do, or nothing known of a rank: all take part */
   qsort(use, (size_t)ask->work.n_ranks, sizeof *use, by_speed);
-  select_ranks_choose(ask, use);
+  choose(ask, use);
   qsort(use, (size_t)ask->work.n_ranks, sizeof *use, by_rank);
 }
