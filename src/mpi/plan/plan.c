@@ -157,13 +157,12 @@ static double volume(const tsl_unit *unit) {
 /* A unit goes where its middle lies; a side divides its part evenly among its ranks. */
 static tsl_err plan_share(job *j) {
   tsl_err err = TSL_OK;
-  int n_side[2] = {0, 0}, *ranks[2] = {NULL, NULL};
+  int n_side[2] = {0, 0}, *ranks = NULL; /* the slow ones, then the fast ones */
   double total = 0, before = 0;
-  for (int side = 0; side < 2; side++) {
-    TSL_TRY(tsl_alloc(j->n_ranks, sizeof *ranks[side], "ranks of a side", (void **)&ranks[side]));
+  TSL_TRY(tsl_alloc(j->n_ranks, sizeof *ranks, "ranks of a side", (void **)&ranks));
+  for (int side = 0; side < 2; side++)
     for (int r = 0; r < j->n_ranks; r++)
-      if (j->rule->fast[r] == (side == 1)) ranks[side][n_side[side]++] = r;
-  }
+      if (j->rule->fast[r] == (side == 1)) ranks[side * n_side[0] + n_side[side]++] = r;
   for (int64_t k = 0; k < j->n; k++) total += volume(&j->work->units[j->order[k]]);
   const double cut = j->rule->share * total;
   for (int64_t k = 0; k < j->n; k++) {
@@ -177,11 +176,11 @@ static tsl_err plan_share(job *j) {
                "start more ranks, or set gpu_share to %d",
                j->rule->share, fast ? "cards" : "sockets", fast ? 0 : 1);
     const int nth = (int)(at * n);
-    j->owner[j->order[k]] = ranks[fast][nth < n ? nth : n - 1];
+    j->owner[j->order[k]] = ranks[fast * n_side[0] + (nth < n ? nth : n - 1)];
     before += here;
   }
 done:
-  TSL_FREE_ALL(ranks[0], ranks[1]);
+  tsl_free(ranks);
   return err;
 }
 

@@ -36,7 +36,7 @@ void tsl_kind_sets_make(const tsl_problem *problem, const tsl_unit *units, int64
     int home = -1;
     for (int s = 0; s < sets->n; s++)
       if (tsl_kind_in(sets->mask[s], k) &&
-          (home < 0 || tsl_kind_count(sets->mask[s]) < tsl_kind_count(sets->mask[home])))
+          (home < 0 || __builtin_popcount(sets->mask[s]) < __builtin_popcount(sets->mask[home])))
         home = s;
     sets->home[k] = home;
   }
@@ -74,7 +74,7 @@ tsl_err tsl_plan_make(const tsl_plan_rule *rule, const tsl_kind_sets *sets,
   if (sets->n == 1 && n_ranks > 1 && rule->kind != TSL_PLAN_SHARE) plan->dynamic = rule->dynamic;
   for (int size = 0; size <= TSL_MAX_KINDS; size++) /* small sets first */
     for (int s = 0; s < sets->n; s++)
-      if (tsl_kind_count(sets->mask[s]) == size)
+      if (__builtin_popcount(sets->mask[s]) == size)
         TSL_TRY(deal_home(rule, sets, work, s, loads, plan->owner));
   for (int s = 0; s < sets->n; s++) {
     for (int r = 0; r < n_ranks; r++) plan->seconds[r] += loads[s * n_ranks + r];

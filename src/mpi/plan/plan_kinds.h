@@ -36,11 +36,6 @@ static inline bool tsl_kind_in(uint32_t mask, int kind) {
   return (mask >> kind & 1) != 0;
 }
 
-/** Kinds in a set given as bits. */
-static inline int tsl_kind_count(uint32_t mask) {
-  return __builtin_popcount(mask);
-}
-
 /**
  * Make a plan. Several sets: nothing is taken from others; plan->seconds and total_seconds are
  * those of one phase of each set together.
