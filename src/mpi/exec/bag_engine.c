@@ -101,26 +101,18 @@ static double ahead(const engine_state *e) {
   return seconds > 0 ? seconds : 1e-9; /* busy still */
 }
 
-static bool is_full(const engine_state *e, const batch *b) {
-  if (b->n == 0 || b->n == e->room) return b->n > 0;
-  return b->n >= e->least[b->units[0].kind] &&
-         b->seconds * e->slower >= tsl_work_source_longest(e->source);
-}
-
 /* Units for a batch: none when there are none for now. */
 static tsl_err bag_engine_fill(engine_state *e, batch *b) {
   tsl_err err = TSL_OK;
-  int64_t u = 0;
+  const int64_t *list = NULL;
   b->n = 0;
   b->seconds = 0;
   tsl_slab_pool_reset(&b->slots);
-  while (!is_full(e, b)) {
-    TSL_TRY(tsl_work_source_next(e->source, ahead(e), b->n == 0, &u));
-    if (u < 0) break;
-    b->units[b->n] = e->loop.phase->units[u];
-    b->seconds += tsl_cost_seconds(e->loop.phase->cost, e->loop.rank, &e->loop.phase->units[u]);
-    TSL_TRY(tsl_slab_pool_place(&b->slots, &b->units[b->n], &b->parts[b->n]));
-    b->n++;
+  TSL_TRY(tsl_work_source_batch(e->source, ahead(e), e->room, &list, &b->n));
+  for (int64_t k = 0; k < b->n; k++) {
+    b->units[k] = e->loop.phase->units[list[k]];
+    b->seconds += tsl_cost_seconds(e->loop.phase->cost, e->loop.rank, &b->units[k]);
+    TSL_TRY(tsl_slab_pool_place(&b->slots, &b->units[k], &b->parts[k]));
   }
 done:
   return err;
