@@ -303,9 +303,9 @@ done:
   return err;
 }
 
-tsl_err tsl_plan_open(tsl_plan_kind kind, const tsl_workload *work, tsl_plan *plan) {
+tsl_err tsl_plan_open(const tsl_workload *work, tsl_plan *plan) {
   tsl_err err = TSL_OK;
-  *plan = (tsl_plan){.n_units = work->n_units, .n_ranks = work->n_ranks, .kind = (int32_t)kind};
+  *plan = (tsl_plan){.n_units = work->n_units, .n_ranks = work->n_ranks};
   TSL_TRY(tsl_alloc(plan->n_units, sizeof *plan->owner, "plan", (void **)&plan->owner));
   TSL_TRY(tsl_alloc(plan->n_ranks, sizeof *plan->seconds, "plan", (void **)&plan->seconds));
 done:

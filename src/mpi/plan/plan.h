@@ -15,7 +15,6 @@ typedef double (*tsl_seconds_fn)(const void *model, int rank, const tsl_unit *un
 typedef struct tsl_plan {
   int64_t n_units;
   int32_t n_ranks;
-  int32_t kind;
   double dynamic;           /**< part 0..1 of each rank's units that others may take; 0: none */
   bool kept;                /**< a phase has run: units with a setup stay with their owners */
   int32_t *owner;           /**< [n_units] rank */
@@ -62,7 +61,7 @@ tsl_err tsl_plan_assign(const tsl_plan_rule *rule, const tsl_workload *work, uin
                         const double *base, int32_t *owner);
 
 /** A plan without owners. @param[out] plan  owned by the caller, free with tsl_plan_clear */
-tsl_err tsl_plan_open(tsl_plan_kind kind, const tsl_workload *work, tsl_plan *plan);
+tsl_err tsl_plan_open(const tsl_workload *work, tsl_plan *plan);
 
 /** Load of the rank that has most; 0 or more. */
 double tsl_plan_longest(const double *load, int n_ranks);

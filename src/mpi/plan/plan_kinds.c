@@ -69,7 +69,7 @@ tsl_err tsl_plan_make(const tsl_plan_rule *rule, const tsl_kind_sets *sets,
   tsl_err err = TSL_OK;
   const int n_ranks = work->n_ranks;
   double *loads = NULL; /* [sets->n][n_ranks] */
-  TSL_TRY(tsl_plan_open(rule->kind, work, plan));
+  TSL_TRY(tsl_plan_open(work, plan));
   TSL_TRY(tsl_alloc((int64_t)sets->n * n_ranks, sizeof *loads, "plan", (void **)&loads));
   if (sets->n == 1 && n_ranks > 1 && rule->kind != TSL_PLAN_SHARE) plan->dynamic = rule->dynamic;
   for (int size = 0; size <= TSL_MAX_KINDS; size++) /* small sets first */
@@ -112,7 +112,7 @@ tsl_err tsl_plan_view(const tsl_plan *plan, const tsl_workload *work, uint32_t m
   of_mask.n_units = 0;
   for (int64_t u = 0; u < plan->n_units; u++)
     of_mask.n_units += tsl_kind_in(mask, work->units[u].kind);
-  TSL_TRY(tsl_plan_open((tsl_plan_kind)plan->kind, &of_mask, view));
+  TSL_TRY(tsl_plan_open(&of_mask, view));
   TSL_TRY(tsl_alloc(of_mask.n_units, sizeof **part, "units of a phase", (void **)part));
   for (int64_t u = 0, n = 0; u < plan->n_units; u++)
     if (tsl_kind_in(mask, work->units[u].kind))

@@ -11,9 +11,8 @@
 static tsl_err share_plan(tsl_session *s) {
   tsl_err err = TSL_OK;
   const tsl_workload work = tsl_session_work(s, NULL);
-  const tsl_plan_kind kind = (tsl_plan_kind)s->run.plan;
   tsl_plan *p = &s->plan;
-  TSL_COLLECTIVE_TRY(s->comm, s->rank != 0 ? tsl_plan_open(kind, &work, p) : TSL_OK);
+  TSL_COLLECTIVE_TRY(s->comm, s->rank != 0 ? tsl_plan_open(&work, p) : TSL_OK);
   int32_t *owner = p->owner;
   double *seconds = p->seconds;
   TSL_TRY(tsl_bcast_bytes(s->comm, p, (int64_t)sizeof *p));
