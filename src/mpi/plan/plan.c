@@ -3,7 +3,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* Loads of ranks that need as long for every unit, under one binary tree whose nodes have the least
  * load below them: the least loaded rank, or the first below a limit, is log steps away. */
@@ -23,20 +22,15 @@ typedef struct job {
   int n_ranks;
   const double *base; /* [n_ranks] s that the ranks have to do already */
   int32_t *owner;     /* [work->n_units], out */
-  double *load;       /* [n_ranks] base included */
   tree *trees;        /* [n_trees], by their first ranks */
   int n_trees;
   int32_t *ranks; /* [n_ranks] of the trees one after another */
   double *nodes;  /* of all trees */
 } job;
 
-static double cost(const job *j, int rank, int64_t unit) {
-  return tsl_workload_seconds(j->work, rank, unit);
-}
-
 /* On the ranks of a tree. */
 static double tree_cost(const job *j, int t, int64_t unit) {
-  return cost(j, j->trees[t].ranks[0], unit);
+  return tsl_workload_seconds(j->work, j->trees[t].ranks[0], unit);
 }
 
 /* On those who take part. */
@@ -48,11 +42,6 @@ static double mean_cost(const job *j, int64_t unit) {
     if (isfinite(seconds)) sum += seconds * j->trees[t].n, n += j->trees[t].n;
   }
   return n > 0 ? sum / n : 0;
-}
-
-static void give(job *j, int64_t unit, int rank, double seconds) {
-  j->owner[unit] = rank;
-  j->load[rank] += seconds;
 }
 
 double tsl_plan_longest(const double *load, int n_ranks) {
@@ -93,47 +82,48 @@ static void set_trees(job *j) {
   for (int t = 0; t < j->n_trees; t++) {
     tree *of = &j->trees[t];
     for (int p = 0; p < of->leaves; p++)
-      of->least[of->leaves + p] = p < of->n ? j->load[of->ranks[p]] : INFINITY;
+      of->least[of->leaves + p] = p < of->n ? j->base[of->ranks[p]] : INFINITY;
     for (int k = of->leaves - 1; k > 0; k--)
       of->least[k] = fmin(of->least[2 * k], of->least[2 * k + 1]);
   }
 }
 
-/* The least load, or the first that with these seconds is no more than the capacity; -1: none. */
-static int find_place(const tree *t, double seconds, double capacity) {
+/* The leaf of the least load, or the first that with these seconds is no more than the capacity; 0:
+ * none. */
+static int find_leaf(const tree *t, double seconds, double capacity) {
   const bool any = isinf(capacity);
   int k = 1;
-  if (!any && !(t->least[1] + seconds <= capacity)) return -1;
+  if (!any && !(t->least[1] + seconds <= capacity)) return 0;
   while (k < t->leaves) {
     const double left = t->least[2 * k];
     k = 2 * k + (any ? t->least[2 * k + 1] < left : left + seconds > capacity);
   }
-  return k - t->leaves;
+  return k;
 }
 
 /* To the rank that would end it first, the lowest of equals; with a capacity to the first that ends
  * it in time. */
 static bool give_best(job *j, int64_t unit, double capacity) {
   const bool any = isinf(capacity);
-  double end = INFINITY, seconds = 0;
-  int best = -1, best_place = 0, rank = 0;
+  double end = INFINITY;
+  const tree *best = NULL;
+  int at = 0, owner = 0;
   for (int t = 0; t < j->n_trees; t++) {
     const tree *of = &j->trees[t];
-    if (!any && best >= 0 && of->ranks[0] > rank) break; /* so are those that follow */
+    if (!any && best != NULL && of->ranks[0] > owner) break; /* so are those that follow */
     const double its = tree_cost(j, t, unit);
-    const int place = find_place(of, its, capacity);
-    if (place < 0) continue;
-    const double then = j->load[of->ranks[place]] + its;
-    const bool lower = of->ranks[place] < rank;
-    if (best >= 0 && !(any ? then < end || (then == end && lower) : lower)) continue;
-    best = t, best_place = place, rank = of->ranks[place], end = then, seconds = its;
+    const int leaf = find_leaf(of, its, capacity);
+    if (leaf == 0) continue;
+    const int rank = of->ranks[leaf - of->leaves];
+    const double then = of->least[leaf] + its;
+    const bool better = any && then != end ? then < end : rank < owner;
+    if (best == NULL || better) best = of, at = leaf, owner = rank, end = then;
   }
-  if (best < 0) return false;
-  give(j, unit, rank, seconds);
-  double *least = j->trees[best].least;
-  int k = j->trees[best].leaves + best_place;
-  least[k] = j->load[rank];
-  for (k /= 2; k > 0; k /= 2) least[k] = fmin(least[2 * k], least[2 * k + 1]);
+  if (best == NULL) return false;
+  j->owner[unit] = owner;
+  best->least[at] = end;
+  for (int k = at / 2; k > 0; k /= 2)
+    best->least[k] = fmin(best->least[2 * k], best->least[2 * k + 1]);
   return true;
 }
 
@@ -230,14 +220,15 @@ static tsl_err smallest_capacity(job *j, packing fits) {
 
 static bool strips_fit(job *j, double capacity) {
   int rank = 0;
-  memcpy(j->load, j->base, (size_t)j->n_ranks * sizeof *j->load);
+  double load = j->base[0];
   for (int64_t k = 0; k < j->n; k++) {
-    double seconds = cost(j, rank, j->order[k]);
-    while (j->load[rank] + seconds > capacity) {
+    double then;
+    while ((then = load + tsl_workload_seconds(j->work, rank, j->order[k])) > capacity) {
       if (++rank == j->n_ranks) return false;
-      seconds = cost(j, rank, j->order[k]);
+      load = j->base[rank];
     }
-    give(j, j->order[k], rank, seconds);
+    load = then;
+    j->owner[j->order[k]] = rank;
   }
   return true;
 }
@@ -256,7 +247,6 @@ static int by_decreasing_key(const void *a, const void *b, void *keys) {
 }
 
 static bool bins_fit(job *j, double capacity) {
-  memcpy(j->load, j->base, (size_t)j->n_ranks * sizeof *j->load);
   set_trees(j);
   for (int64_t k = 0; k < j->n; k++)
     if (!give_best(j, j->order[k], capacity)) return false;
@@ -292,14 +282,13 @@ tsl_err tsl_plan_assign(const tsl_plan_rule *rule, const tsl_workload *work, uin
   const int n_ranks = work->n_ranks;
   job part = {.rule = rule, .work = work, .n_ranks = n_ranks, .base = base, .owner = owner};
   TSL_TRY(tsl_alloc(work->n_units, sizeof *part.order, "plan order", (void **)&part.order));
-  TSL_TRY(tsl_alloc(n_ranks, sizeof *part.load, "loads", (void **)&part.load));
   for (int64_t u = 0; u < work->n_units; u++)
     if ((kinds >> work->units[u].kind & 1) != 0) part.order[part.n++] = u;
   if (part.n == 0) goto done;
   TSL_TRY(make_trees(&part));
   TSL_TRY(planners[rule->kind](&part));
 done:
-  TSL_FREE_ALL(part.order, part.load, part.trees, part.ranks, part.nodes);
+  TSL_FREE_ALL(part.order, part.trees, part.ranks, part.nodes);
   return err;
 }
 
