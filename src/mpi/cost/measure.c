@@ -86,10 +86,11 @@ static bool same_box(const tsl_unit *a, const tsl_unit *b) {
 static tsl_err run_first(sampler *m, trial *t) {
   tsl_err err = TSL_OK;
   t->setup = 0;
-  for (int64_t u = 0; u < t->n; u++) t->setup += m->ran[t->units[u].id] ? 0 : t->units[u].setup;
+  for (const tsl_unit *unit = t->units; unit < t->units + t->n; unit++) {
+    t->setup += m->ran[unit->id] ? 0 : unit->setup;
+    if (same_box(unit, &m->units[unit->id])) m->ran[unit->id] = true;
+  }
   TSL_TRY(run_once(m, t, &t->first));
-  for (int64_t u = 0; u < t->n; u++)
-    if (same_box(&t->units[u], &m->units[t->units[u].id])) m->ran[t->units[u].id] = true;
   t->seconds = t->first;
 done:
   return err;

@@ -181,11 +181,11 @@ static tsl_err deliver(engine_state *e, batch *b) {
     const bool dynamic = plan->dynamic > 0 && plan->owner[b->units[k].id] != e->loop.rank;
     TSL_TRY(tsl_complete_unit(e->loop.phase, e->loop.delivery, e->loop.rank, &b->units[k], dynamic,
                               &start, &b->parts[k]));
+    work += tsl_phase_loop_work(&e->loop, &b->units[k]);
   }
   TSL_TRY(tsl_result_writer_send(e->loop.delivery, b->units, b->n, b->parts, &b->parcel));
   TSL_TRY(tsl_result_writer_flush(e->loop.delivery));
   e->loop.phase->finish = start - e->loop.phase->origin;
-  for (int64_t k = 0; k < b->n; k++) work += tsl_phase_loop_work(&e->loop, &b->units[k]);
   TSL_TRY(tsl_counter_add_done(e->loop.counter, work));
 done:
   return err;
