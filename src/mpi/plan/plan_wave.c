@@ -19,20 +19,6 @@ static double lane_seconds(const void *model, int rank, const tsl_unit *lane) {
   return c->seconds[rank * c->n + lane->id];
 }
 
-static tsl_err sum_lanes(const tsl_workload *work, lane_costs *c) {
-  tsl_err err = TSL_OK;
-  TSL_TRY(tsl_alloc(c->n, sizeof *c->units, "lanes", (void **)&c->units));
-  TSL_TRY(tsl_alloc(c->n * work->n_ranks, sizeof *c->seconds, "lanes", (void **)&c->seconds));
-  for (int64_t u = 0; u < work->n_units; u++) {
-    const int64_t lane = work->units[u].lane;
-    c->units[lane].id = lane;
-    for (int r = 0; r < work->n_ranks; r++)
-      c->seconds[r * c->n + lane] += tsl_workload_seconds(work, r, u);
-  }
-done:
-  return err;
-}
-
 static tsl_err count_lanes(const tsl_workload *work, int64_t *n_lanes) {
   tsl_err err = TSL_OK;
   *n_lanes = 0;
@@ -59,14 +45,19 @@ static void deal_tiles(const tsl_workload *work, tsl_plan *plan) {
 }
 
 /* Deal the lanes, and own the tiles as they are dealt. */
-static tsl_err deal_lanes(const tsl_plan_rule *rule, const tsl_workload *work, int64_t n_lanes,
+static tsl_err deal_lanes(const tsl_plan_rule *rule, const tsl_workload *work, int64_t n,
                           tsl_plan *plan) {
   tsl_err err = TSL_OK;
-  lane_costs lanes = {.n = n_lanes};
+  lane_costs lanes = {.n = n};
   int32_t *owner = NULL;
-  TSL_TRY(sum_lanes(work, &lanes));
-  TSL_TRY(tsl_alloc(n_lanes, sizeof *owner, "lanes", (void **)&owner));
-  const tsl_workload of_lanes = {lanes.units, n_lanes, work->n_ranks, lane_seconds, &lanes};
+  TSL_TRY(tsl_alloc(n, sizeof *lanes.units, "lanes", (void **)&lanes.units));
+  TSL_TRY(tsl_alloc(n * work->n_ranks, sizeof *lanes.seconds, "lanes", (void **)&lanes.seconds));
+  TSL_TRY(tsl_alloc(n, sizeof *owner, "lanes", (void **)&owner));
+  for (int64_t l = 0; l < n; l++) lanes.units[l].id = l;
+  for (int64_t u = 0; u < work->n_units; u++)
+    for (int r = 0; r < work->n_ranks; r++)
+      lanes.seconds[r * n + work->units[u].lane] += tsl_workload_seconds(work, r, u);
+  const tsl_workload of_lanes = {lanes.units, n, work->n_ranks, lane_seconds, &lanes};
   TSL_TRY(tsl_plan_assign(rule, &of_lanes, UINT32_MAX, plan->seconds, owner));
   for (int64_t u = 0; u < plan->n_units; u++) plan->owner[u] = owner[work->units[u].lane];
 done:
