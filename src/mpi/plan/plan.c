@@ -292,9 +292,9 @@ done:
   return err;
 }
 
-tsl_err tsl_plan_open(const tsl_workload *work, tsl_plan *plan) {
+tsl_err tsl_plan_open(int64_t n_units, int n_ranks, tsl_plan *plan) {
   tsl_err err = TSL_OK;
-  *plan = (tsl_plan){.n_units = work->n_units, .n_ranks = work->n_ranks};
+  *plan = (tsl_plan){.n_units = n_units, .n_ranks = n_ranks};
   TSL_TRY(tsl_alloc(plan->n_units, sizeof *plan->owner, "plan", (void **)&plan->owner));
   TSL_TRY(tsl_alloc(plan->n_ranks, sizeof *plan->seconds, "plan", (void **)&plan->seconds));
 done:

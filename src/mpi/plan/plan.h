@@ -61,7 +61,7 @@ tsl_err tsl_plan_assign(const tsl_plan_rule *rule, const tsl_workload *work, uin
                         const double *base, int32_t *owner);
 
 /** A plan without owners. @param[out] plan  owned by the caller, free with tsl_plan_clear */
-tsl_err tsl_plan_open(const tsl_workload *work, tsl_plan *plan);
+tsl_err tsl_plan_open(int64_t n_units, int n_ranks, tsl_plan *plan);
 
 /** Load of the rank that has most; 0 or more. */
 double tsl_plan_longest(const double *load, int n_ranks);

@@ -69,7 +69,7 @@ tsl_err tsl_plan_make(const tsl_plan_rule *rule, const tsl_kind_sets *sets,
   tsl_err err = TSL_OK;
   const int n_ranks = work->n_ranks;
   double *loads = NULL; /* [sets->n][n_ranks] */
-  TSL_TRY(tsl_plan_open(work, plan));
+  TSL_TRY(tsl_plan_open(work->n_units, n_ranks, plan));
   TSL_TRY(tsl_alloc((int64_t)sets->n * n_ranks, sizeof *loads, "plan", (void **)&loads));
   if (sets->n == 1 && n_ranks > 1 && rule->kind != TSL_PLAN_SHARE) plan->dynamic = rule->dynamic;
   for (int size = 0; size <= TSL_MAX_KINDS; size++) /* small sets first */
@@ -107,16 +107,14 @@ double tsl_plan_efficiency(const double *load, const tsl_cost *cost) {
 tsl_err tsl_plan_view(const tsl_plan *plan, const tsl_workload *work, uint32_t mask,
                       tsl_unit **part, tsl_plan *view) {
   tsl_err err = TSL_OK;
-  tsl_workload of_mask = *work;
+  int64_t n = 0;
   *part = NULL;
-  of_mask.n_units = 0;
+  TSL_TRY(tsl_plan_open(plan->n_units, plan->n_ranks, view));
+  TSL_TRY(tsl_alloc(plan->n_units, sizeof **part, "units of a phase", (void **)part));
   for (int64_t u = 0; u < plan->n_units; u++)
-    of_mask.n_units += tsl_kind_in(mask, work->units[u].kind);
-  TSL_TRY(tsl_plan_open(&of_mask, view));
-  TSL_TRY(tsl_alloc(of_mask.n_units, sizeof **part, "units of a phase", (void **)part));
-  for (int64_t u = 0, n = 0; u < plan->n_units; u++)
     if (tsl_kind_in(mask, work->units[u].kind))
       (*part)[n] = work->units[u], view->owner[n++] = plan->owner[u];
+  view->n_units = n;
   view->total_seconds = tsl_plan_loads(plan, work, mask, view->seconds);
 done:
   if (err != TSL_OK) tsl_plan_clear(view);

@@ -68,7 +68,7 @@ done:
 tsl_err tsl_plan_wave(const tsl_plan_rule *rule, const tsl_workload *work, tsl_plan *plan) {
   tsl_err err = TSL_OK;
   int64_t n_lanes = 0;
-  TSL_TRY(tsl_plan_open(work, plan));
+  TSL_TRY(tsl_plan_open(work->n_units, work->n_ranks, plan));
   if (rule->kind != TSL_PLAN_STRIPS && rule->kind != TSL_PLAN_ROUNDROBIN)
     TSL_FAIL(TSL_ERR_INPUT,
              "run.plan: %s does not suit tiles that depend on each other; "

@@ -10,9 +10,8 @@
 
 static tsl_err share_plan(tsl_session *s) {
   tsl_err err = TSL_OK;
-  const tsl_workload work = tsl_session_work(s, NULL);
   tsl_plan *p = &s->plan;
-  TSL_COLLECTIVE_TRY(s->comm, s->rank != 0 ? tsl_plan_open(&work, p) : TSL_OK);
+  TSL_COLLECTIVE_TRY(s->comm, s->rank != 0 ? tsl_plan_open(s->units.n, s->size, p) : TSL_OK);
   int32_t *owner = p->owner;
   double *seconds = p->seconds;
   TSL_TRY(tsl_bcast_bytes(s->comm, p, (int64_t)sizeof *p));
