@@ -114,30 +114,10 @@ done:
   return err;
 }
 
-/* ---- moving */
-
-double tsl_history_ratio(const tsl_timing_history *l, int set, int64_t unit, int from, int to) {
-  const tsl_unit *of = &l->units[unit];
-  const double there = tsl_cost_seconds(l->cost, to, of),
-               here = tsl_cost_seconds(l->cost, from, of);
-  const double off_there = tsl_history_off(l, set, to, of->kind);
-  const double off_here = tsl_history_off(l, set, from, of->kind);
-  const double off = off_there > 0 && off_here > 0 ? off_there / off_here : 1;
-  return there > 0 && here > 0 ? there / here * off : off;
-}
-
 double tsl_history_setup(const tsl_timing_history *l, int set, int64_t unit, int rank) {
   const int kind = l->units[unit].kind;
   const tsl_history_setups *of = &l->setups[place_of(l, 0, rank, kind)];
   const double off = tsl_history_off(l, set, rank, kind);
   const double setup = tsl_cost_setup(l->cost, rank, &l->units[unit]);
   return setup * (of->predicted > 0 ? of->took / of->predicted : off > 0 ? off : 1);
-}
-
-void tsl_history_carry(tsl_timing_history *l, int64_t unit, int from, int to) {
-  for (int s = 0; s < l->sets->n; s++) {
-    tsl_history_of(l, s, unit)->seconds *= tsl_history_ratio(l, s, unit, from, to);
-    tsl_history_of(l, s, unit)->last = 0;
-  }
-  l->first[unit] = 0;
 }
