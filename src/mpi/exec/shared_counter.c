@@ -5,8 +5,8 @@
 #include "collective_error.h"
 #include "heartbeat.h"
 
-#include <math.h>
 #include <stdatomic.h>
+#include <string.h>
 
 /* Cells: ABORT, a range for each rank, and what each rank has told of itself, NEWS words. */
 enum { ABORT, RANGES };
@@ -14,19 +14,16 @@ enum { SLOWER, DONE, NEWS };
 
 static const int64_t PAUSE = INT64_C(1) << 32; /* added to ABORT; below it: ranks that abort */
 
-static const double TICKS = 1e9;   /* work is counted in integer nanoseconds */
-static const double MILLION = 1e6; /* ratios are sent in integer millionths; 0: not known */
-
 struct tsl_shared_counter {
   MPI_Comm comm; /* not owned */
   MPI_Win window;
   int64_t *cells;          /* on rank 0 */
   _Atomic int64_t *shared; /* the same as all ranks of one host see them; else NULL */
   int rank, size;
-  int64_t add, old; /* what is under way to a cell and back; not on the stack: see tsl_mpi_wait */
-  int64_t news[NEWS],
-      sent[NEWS]; /* of this rank, and as they are under way, which nobody waits for */
-  bool changed;   /* since they were sent */
+  int64_t add, old;   /* what is under way to a cell and back; not on the stack: see tsl_mpi_wait */
+  double news[NEWS];  /* of this rank */
+  int64_t sent[NEWS]; /* the same on their way, which nobody waits for, as bits */
+  bool changed;       /* since they were sent */
   MPI_Request telling;
   int64_t flags, asked_flags; /* of ABORT: as last seen, and what is being read */
   MPI_Request asking;
@@ -147,11 +144,11 @@ static tsl_err tell(tsl_shared_counter *counter) {
   TSL_MPI(MPI_Test(&counter->telling, &gone, MPI_STATUS_IGNORE));
   if (!gone || !counter->changed) return TSL_OK;
   counter->changed = false;
-  for (int k = 0; k < NEWS; k++) {
-    counter->sent[k] = counter->news[k];
-    if (counter->shared != NULL) counter->shared[cell + k] = counter->sent[k];
+  memcpy(counter->sent, counter->news, sizeof counter->sent);
+  if (counter->shared != NULL) {
+    for (int k = 0; k < NEWS; k++) counter->shared[cell + k] = counter->sent[k];
+    return TSL_OK;
   }
-  if (counter->shared != NULL) return TSL_OK;
   TSL_MPI(MPI_Raccumulate(counter->sent, NEWS, MPI_INT64_T, 0, cell, NEWS, MPI_INT64_T, MPI_REPLACE,
                           counter->window, &counter->telling));
 done:
@@ -168,8 +165,10 @@ done:
   return err;
 }
 
-static int64_t told(const tsl_shared_counter *counter, int rank, int what) {
-  return counter->words[counter->size + NEWS * rank + what];
+static double told(const tsl_shared_counter *counter, int rank, int what) {
+  double value;
+  memcpy(&value, &counter->words[counter->size + NEWS * rank + what], sizeof value);
+  return value;
 }
 
 /* ---- ranges: front and back in one word that is only ever added to. An addition that goes too far
@@ -206,8 +205,8 @@ tsl_err tsl_counter_read(tsl_shared_counter *counter, double *slower, tsl_range 
   tsl_err err = TSL_OK;
   TSL_TRY(look(counter));
   for (int r = 0; r < counter->size; r++) {
-    const int64_t millionths = told(counter, r, SLOWER);
-    slower[r] = millionths > 0 ? (double)millionths / MILLION : 1;
+    const double ratio = told(counter, r, SLOWER); /* 0: it has not */
+    slower[r] = ratio > 0 ? ratio : 1;
     left[r] = unpack(counter->words[r]);
   }
 done:
@@ -217,8 +216,7 @@ done:
 /* ---- speeds, abort, progress */
 
 tsl_err tsl_counter_slower(tsl_shared_counter *counter, double ratio) {
-  static const double MOST = 1e15;
-  counter->news[SLOWER] = (int64_t)fmax(1, fmin(MOST, ratio * MILLION));
+  counter->news[SLOWER] = ratio;
   counter->changed = true;
   return tell(counter);
 }
@@ -247,7 +245,7 @@ done:
 }
 
 tsl_err tsl_counter_add_done(tsl_shared_counter *counter, double seconds) {
-  counter->news[DONE] += (int64_t)(seconds * TICKS) + 1;
+  counter->news[DONE] += seconds;
   counter->changed = true;
   return tell(counter);
 }
@@ -256,7 +254,7 @@ tsl_err tsl_counter_done(tsl_shared_counter *counter, double *seconds) {
   tsl_err err = TSL_OK;
   *seconds = 0;
   TSL_TRY(look(counter));
-  for (int r = 0; r < counter->size; r++) *seconds += (double)told(counter, r, DONE) / TICKS;
+  for (int r = 0; r < counter->size; r++) *seconds += told(counter, r, DONE);
 done:
   return err;
 }
