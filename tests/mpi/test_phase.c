@@ -191,6 +191,9 @@ static int64_t make_units(stage *s, int64_t n) {
   return at;
 }
 
+/* There is one kind. */
+static const tsl_kind_sets one_set = {.n = 1, .mask = {1}};
+
 static tsl_err open_parts(stage *s, int64_t n, double dynamic) {
   tsl_err err = TSL_OK;
   const tsl_plan_rule rule = {.kind = TSL_PLAN_STRIPS, .dynamic = dynamic};
@@ -199,7 +202,7 @@ static tsl_err open_parts(stage *s, int64_t n, double dynamic) {
   for (int r = 0; r < size; r++) s->speeds[r].c[0][3] = SECONDS;
   s->cost = (tsl_cost){.n_ranks = size, .speeds = s->speeds};
   const tsl_workload work = {s->units, n, size, tsl_cost_seconds, &s->cost};
-  TSL_TRY(tsl_plan_make(&rule, NULL, &work, &s->plan));
+  TSL_TRY(tsl_plan_make(&rule, &one_set, &work, &s->plan));
   TSL_TRY(tsl_compute_thread_start(NULL, NULL, &s->executor.thread));
   TSL_TRY(tsl_trace_start(MPI_COMM_WORLD, false, &s->trace));
 done:

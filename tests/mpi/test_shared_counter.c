@@ -81,15 +81,15 @@ static void others_see(void **state) {
 }
 
 static void stops(void **state) {
-  bool aborted = true;
+  bool aborted = true, paused = true;
   (void)state;
   tsl_shared_counter *counter = open_counter();
-  assert_int_equal(tsl_counter_aborted(counter, &aborted, NULL), TSL_OK);
+  assert_int_equal(tsl_counter_aborted(counter, &aborted, &paused), TSL_OK);
   assert_false(aborted);
   (void)MPI_Barrier(MPI_COMM_WORLD);
   if (rank == size - 1) assert_int_equal(tsl_counter_abort(counter), TSL_OK);
   (void)MPI_Barrier(MPI_COMM_WORLD);
-  while (!aborted) assert_int_equal(tsl_counter_aborted(counter, &aborted, NULL), TSL_OK);
+  while (!aborted) assert_int_equal(tsl_counter_aborted(counter, &aborted, &paused), TSL_OK);
   (void)MPI_Barrier(MPI_COMM_WORLD);
   tsl_counter_close(&counter);
 }
@@ -122,12 +122,12 @@ static void sleeps_while_it_waits(void **state) {
 
 static void adds_work(void **state) {
   double seconds = 0;
-  bool aborted = false;
+  bool aborted = false, paused = false;
   (void)state;
   tsl_shared_counter *counter = open_counter();
   for (int k = 0; k < 4; k++) assert_int_equal(tsl_counter_add_done(counter, 0.25), TSL_OK);
   while (!on_first(seconds > size - 1e-6)) {
-    assert_int_equal(tsl_counter_aborted(counter, &aborted, NULL), TSL_OK);
+    assert_int_equal(tsl_counter_aborted(counter, &aborted, &paused), TSL_OK);
     assert_int_equal(tsl_counter_done(counter, &seconds), TSL_OK);
   }
   assert_true(seconds < size + 1e-6);

@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-enum { MOST_RANKS = 12, KEY = 256, N_UNITS = 300 };
+enum { MOST_RANKS = 12, KEY = TSL_COST_KEY, N_UNITS = 300 };
 
 /* Two kinds of units, the second 1 % of all the work. */
 typedef struct world {
@@ -25,7 +25,7 @@ typedef struct world {
 
 /* All ranks of a class, and rank r needs slow[r] seconds for all units. */
 static void make(world *w, int n_ranks, const double *slow) {
-  *w = (world){.cost = {.n_ranks = n_ranks, .speeds = w->speeds}};
+  *w = (world){.cost = {.n_ranks = n_ranks, .speeds = w->speeds, .keys = w->keys[0]}};
   for (int u = 0; u < N_UNITS; u++)
     w->units[u] = (tsl_unit){.id = u, .kind = u % 3 == 0, .count = u % 3 == 0 ? 1 : 49.5};
   for (int r = 0; r < n_ranks; r++)
@@ -34,7 +34,7 @@ static void make(world *w, int n_ranks, const double *slow) {
 
 static void pool(world *w) {
   memcpy(w->before, w->speeds, sizeof w->before);
-  assert_int_equal(tsl_device_class_pool(w->keys[0], KEY, w->units, N_UNITS, &w->cost), TSL_OK);
+  assert_int_equal(tsl_device_class_pool(w->units, N_UNITS, &w->cost), TSL_OK);
 }
 
 static bool same_speed(const tsl_speed *a, const tsl_speed *b) {
@@ -280,7 +280,7 @@ static void nothing_known(void **state) {
   assert_true(kept(&w, 0));
   make(&w, 3, mixed);
   memcpy(w.before, w.speeds, sizeof w.before);
-  assert_int_equal(tsl_device_class_pool(w.keys[0], KEY, w.units, 0, &w.cost), TSL_OK);
+  assert_int_equal(tsl_device_class_pool(w.units, 0, &w.cost), TSL_OK);
   for (int r = 0; r < 3; r++) assert_true(kept(&w, r));
 }
 

@@ -23,8 +23,8 @@ static bool near(double a, double b) {
 static void network(void **state) {
   const tsl_network n = {.ranks_per_node = 4, .latency = 1e-6, .bandwidth = 1e9};
   (void)state;
-  assert_true(tsl_network_message(&n, 0, 3, 1e9) == 0);
-  assert_true(near(tsl_network_message(&n, 3, 4, 1e9), 1 + 1e-6));
+  assert_true(!tsl_network_crosses(&n, 0, 3) && tsl_network_crosses(&n, 3, 4));
+  assert_true(near(tsl_network_message(&n, 1e9), 1 + 1e-6));
   assert_true(tsl_network_bcast(&n, 1, 1e9) == 0);
   assert_true(near(tsl_network_bcast(&n, 2, 8), 1e-6 + 8e-9));
   assert_true(near(tsl_network_bcast(&n, 5, 8), 3 * (1e-6 + 8e-9)));           /* a tree */

@@ -310,10 +310,10 @@ done:
 }
 
 /* Root. What is wrong with the files to be written. */
-static tsl_err check_names(const probe_options *o) {
+static tsl_err check_names(const tsl_session *s, const probe_options *o) {
   tsl_err err = TSL_OK;
   if (o->csv != NULL) TSL_TRY(tsl_new_table_check("--csv", o->csv));
-  if (o->calibration != NULL) TSL_TRY(tsl_calibration_check(o->calibration));
+  TSL_TRY(tsl_calibration_check(&s->run));
 done:
   return err;
 }
@@ -327,7 +327,7 @@ static tsl_err probe_session(tsl_session *s, const probe_options *o, tsl_figures
   s->run.device = o->device;
   s->run.calibration = o->calibration;
   s->run.threads = o->threads;
-  TSL_COLLECTIVE_TRY(s->comm, s->rank == 0 ? check_names(o) : TSL_OK);
+  TSL_COLLECTIVE_TRY(s->comm, s->rank == 0 ? check_names(s, o) : TSL_OK);
   TSL_TRY(tsl_session_machine(s));
   TSL_TRY(tsl_session_memory(s));
   if (s->rank == 0) tsl_machine_print(s->placements, s->size, stdout), fflush(stdout);

@@ -43,12 +43,10 @@ done:
 }
 
 static void return_to_whole(tsl_session *s, whole *w) {
-  const int kind = s->plan.kind;
   if (!w->away) return;
   tsl_session_drop(s);
   tsl_checkpoints_free(s);
   exchange(s, w);
-  s->plan.kind = kind; /* the record tells it */
 }
 
 static tsl_err make_fields(tsl_session *s) {

@@ -339,8 +339,7 @@ static void tell_row(const tsl_session *far, const tsl_whatif *w, int64_t nodes,
   const tsl_network *network = far->network;
   const double shared = bytes_shared(far), sums = bytes_reduced(far), slabs = bytes_gathered(far);
   const double sets = far->sets.n > 1 ? far->sets.n : 1;
-  const double gather =
-      slabs > 0 ? network->latency + slabs / network->bandwidth : 0; /* while ranks compute */
+  const double gather = slabs > 0 ? tsl_network_message(network, slabs) : 0; /* meanwhile */
   *row = (tsl_whatif_row){.nodes = nodes, .ranks = far->size, .units = far->units.n};
   row->parts = tsl_session_parts(far);
   row->share = tsl_network_bcast(network, (int)nodes, shared);

@@ -33,10 +33,6 @@ static void make_key(const tsl_executor *executor, const tsl_unit *units, int64_
   (void)snprintf(key + used, TSL_COST_KEY - used, "|%lld,lanes", (long long)(lanes / n_ranks));
 }
 
-static const char *key_of(const char *keys, int rank) {
-  return keys + (size_t)rank * TSL_COST_KEY;
-}
-
 /* ---- phases besides their units */
 
 void tsl_calibration_keep_phases(const tsl_run_settings *settings, const tsl_cost *cost, int kind,
@@ -53,8 +49,7 @@ void tsl_calibration_keep_phases(const tsl_run_settings *settings, const tsl_cos
 /* Speeds of all ranks by the file, or where these are wanted by the probe of what it has no line
  * of. */
 static tsl_err look_up(const tsl_problem *problem, const tsl_unit *units, int64_t n_units,
-                       const tsl_run_settings *settings, const char *keys, int *known,
-                       tsl_cost *cost) {
+                       const tsl_run_settings *settings, int *known, tsl_cost *cost) {
   tsl_err err = TSL_OK;
   const tsl_family *family = problem->family;
   const bool look = settings->calibrate != TSL_CALIBRATE_ALWAYS && family->signature != NULL;
@@ -63,17 +58,18 @@ static tsl_err look_up(const tsl_problem *problem, const tsl_unit *units, int64_
   TSL_TRY(tsl_calibration_path(settings, path, sizeof path));
   cost->guessed = 0;
   for (int r = 0; r < cost->n_ranks; r++) {
+    const char *key = tsl_cost_key(cost, r);
     tsl_speed *speed = &cost->speeds[r];
-    known[r] =
-        look && tsl_calibration_find(settings, key_of(keys, r), 0, family->n_kinds, speed->c);
+    known[r] = look && tsl_calibration_find(settings, key, 0, family->n_kinds, speed->c);
     if (known[r] || settings->calibrate != TSL_CALIBRATE_PROBE) continue;
-    TSL_TRY(tsl_device_probe_of(settings, key_of(keys, r), &probe));
+    TSL_TRY(tsl_device_probe_of(settings, key, &probe));
     if (probe.kind != TSL_PROBE)
       TSL_FAIL(TSL_ERR_INPUT,
                "run.calibrate: probe, but %s has no probe of rank %d's device; run `tesela probe "
                "--calibration %s` with as many ranks and threads",
                path, r, path);
     tsl_device_probe_speed(&probe, problem, units, n_units, speed);
+    known[r] = true;
     cost->guessed++;
   }
 done:
@@ -87,21 +83,21 @@ static void store(const tsl_run_settings *settings, const int *known, const tsl_
   if (file == NULL) return;
   for (int r = 0; r < cost->n_ranks; r++)
     for (int kind = 0; !known[r] && kind < n_kinds; kind++)
-      tsl_calibration_put(file, key_of(cost->keys, r), kind, cost->speeds[r].c[kind]);
+      tsl_calibration_put(file, tsl_cost_key(cost, r), kind, cost->speeds[r].c[kind]);
   (void)fclose(file);
 }
 
 /* ---- all ranks */
 
-/* All measure at once, or shared sockets would look too fast. */
-static tsl_err measure(MPI_Comm comm, const tsl_executor *executor, const tsl_unit *units,
-                       int64_t n_units, const tsl_run_settings *settings, int n_ranks, bool known,
-                       tsl_speed *speed) {
+/* Every rank has room for what the root knows of all. */
+static tsl_err allocate(int size, tsl_cost *cost, int **known) {
   tsl_err err = TSL_OK;
-  tsl_speed fresh = {{{0}}};
-  TSL_MPI(MPI_Barrier(comm));
-  TSL_TRY(tsl_measure(executor, units, n_units, n_ranks, settings->memory, &fresh));
-  if (!known) *speed = fresh;
+  cost->n_ranks = size;
+  tsl_free(cost->keys);
+  cost->keys = NULL;
+  TSL_TRY(tsl_alloc(size, sizeof *cost->speeds, "cost model", (void **)&cost->speeds));
+  TSL_TRY(tsl_alloc(size, TSL_COST_KEY, "calibration keys", (void **)&cost->keys));
+  TSL_TRY(tsl_alloc(size, sizeof **known, "calibration keys", (void **)known));
 done:
   return err;
 }
@@ -111,44 +107,37 @@ tsl_err tsl_calibrate(MPI_Comm comm, const tsl_executor *executor, const tsl_uni
                       int *measured) {
   tsl_err err = TSL_OK;
   const tsl_family *family = executor->problem->family;
-  char key[TSL_COST_KEY], *keys = NULL;
-  int rank = 0, size = 1, known = 0, measures = 1, *all_known = NULL, total = 0;
-  tsl_speed speed = {{{0}}};
+  char key[TSL_COST_KEY];
+  int rank = 0, size = 1, *known = NULL;
+  tsl_speed speed = {{{0}}}, unused = speed;
   const int bytes = (int)sizeof speed;
   const bool warms = executor->placement->device.kind == TSL_GPU &&
                      !tsl_measure_has_strips(executor->problem, units, n_units);
   TSL_MPI(MPI_Comm_rank(comm, &rank));
   TSL_MPI(MPI_Comm_size(comm, &size));
-  cost->n_ranks = size;
-  tsl_free(cost->keys);
-  cost->keys = NULL;
-  TSL_COLLECTIVE_TRY(comm, tsl_alloc(size, sizeof speed, "cost model", (void **)&cost->speeds));
-  TSL_COLLECTIVE_TRY(comm, tsl_alloc(size, TSL_COST_KEY, "calibration keys", (void **)&keys));
-  TSL_COLLECTIVE_TRY(comm,
-                     tsl_alloc(size, sizeof *all_known, "calibration keys", (void **)&all_known));
-  if (family->signature != NULL) cost->keys = keys;
+  TSL_COLLECTIVE_TRY(comm, allocate(size, cost, &known));
   make_key(executor, units, n_units, size, key);
-  TSL_MPI(MPI_Gather(key, TSL_COST_KEY, MPI_CHAR, keys, TSL_COST_KEY, MPI_CHAR, 0, comm));
+  TSL_MPI(MPI_Gather(key, TSL_COST_KEY, MPI_CHAR, cost->keys, TSL_COST_KEY, MPI_CHAR, 0, comm));
   TSL_COLLECTIVE_TRY(
-      comm, rank == 0 ? look_up(executor->problem, units, n_units, settings, keys, all_known, cost)
-                      : TSL_OK);
-  TSL_MPI(MPI_Scatter(all_known, 1, MPI_INT, &known, 1, MPI_INT, 0, comm));
-  TSL_MPI(MPI_Scatter(cost->speeds, bytes, MPI_BYTE, &speed, bytes, MPI_BYTE, 0, comm));
-  measures = !known && settings->calibrate != TSL_CALIBRATE_PROBE;
-  TSL_MPI(MPI_Allreduce(&measures, &total, 1, MPI_INT, MPI_SUM, comm));
-  TSL_COLLECTIVE_TRY(
-      comm, total > 0 ? measure(comm, executor, units, n_units, settings, size, known, &speed)
-            : warms   ? tsl_measure_warm_up(executor, units, n_units, &speed)
-                      : TSL_OK);
-  TSL_MPI(MPI_Gather(&speed, bytes, MPI_BYTE, cost->speeds, bytes, MPI_BYTE, 0, comm));
-  if (rank == 0 && total > 0 && cost->keys != NULL && n_units > 0)
-    store(settings, all_known, cost, family->n_kinds);
-  TSL_COLLECTIVE_TRY(
-      comm, rank == 0 ? tsl_device_class_pool(keys, TSL_COST_KEY, units, n_units, cost) : TSL_OK);
+      comm, rank == 0 ? look_up(executor->problem, units, n_units, settings, known, cost) : TSL_OK);
+  TSL_MPI(MPI_Bcast(known, size, MPI_INT, 0, comm));
   TSL_TRY(tsl_bcast_bytes(comm, cost->speeds, (int64_t)bytes * size));
-  if (measured != NULL) *measured = total;
+  if (known[rank]) speed = cost->speeds[rank];
+  *measured = 0;
+  for (int r = 0; r < size; r++) *measured += !known[r];
+  TSL_MPI(MPI_Barrier(comm)); /* all measure at once, or shared sockets would look too fast */
+  TSL_COLLECTIVE_TRY(comm, *measured > 0
+                               ? tsl_measure(executor, units, n_units, size, settings->memory,
+                                             known[rank] ? &unused : &speed)
+                           : warms ? tsl_measure_warm_up(executor, units, n_units, &speed)
+                                   : TSL_OK);
+  TSL_MPI(MPI_Gather(&speed, bytes, MPI_BYTE, cost->speeds, bytes, MPI_BYTE, 0, comm));
+  if (rank == 0 && *measured > 0 && family->signature != NULL && n_units > 0)
+    store(settings, known, cost, family->n_kinds);
+  TSL_COLLECTIVE_TRY(comm, rank == 0 ? tsl_device_class_pool(units, n_units, cost) : TSL_OK);
+  TSL_TRY(tsl_bcast_bytes(comm, cost->speeds, (int64_t)bytes * size));
 done:
-  if (cost->keys == NULL) tsl_free(keys);
-  tsl_free(all_known);
+  if (family->signature == NULL) tsl_free(cost->keys), cost->keys = NULL;
+  tsl_free(known);
   return err;
 }

@@ -24,7 +24,7 @@
  * @param[in]  units     shape [n_units], the same on all ranks
  * @param[in]  settings  calibrate and calibration
  * @param[out] cost      [n_ranks] speeds, free with tsl_free(cost->speeds)
- * @param[out] measured  number of ranks that measured now; may be NULL
+ * @param[out] measured  number of ranks that measured now
  * @return TSL_ERR_INPUT: a bad probe, or TSL_CALIBRATE_PROBE and none of a device
  */
 tsl_err tsl_calibrate(MPI_Comm comm, const tsl_executor *executor, const tsl_unit *units,

@@ -9,14 +9,10 @@
 static const double USUAL = 1 + TSL_NOISE, FAR = 1 + 3 * TSL_NOISE;
 static const double FAR_OFF = 3, WORTH_A_LINE = 1; /* factor; s */
 
-static const char *key_of(const tsl_cost *cost, int rank) {
-  return cost->keys + (size_t)rank * TSL_COST_KEY;
-}
-
 /* The first rank with this rank's key. */
 static int first_of(const tsl_cost *cost, int rank) {
   int first = 0;
-  while (strcmp(key_of(cost, first), key_of(cost, rank)) != 0) first++;
+  while (strcmp(tsl_cost_key(cost, first), tsl_cost_key(cost, rank)) != 0) first++;
   return first;
 }
 
@@ -53,16 +49,18 @@ static double correction_of(double factor, int64_t runs) {
   return beyond(factor, FAR) ? factor : sqrt(factor);
 }
 
-static void tell(const char *key, const tsl_speed *known, const tsl_kind_seconds *all,
-                 const char *path) {
+static void tell(const tsl_run_settings *settings, const char *key, const tsl_speed *known,
+                 const tsl_kind_seconds *all) {
   tsl_kind_seconds whole = {.runs = 1};
   tsl_calibration_line of = {.kind = 0};
   double predicted = 0;
+  char path[1024];
   for (int k = 0; k < TSL_MAX_KINDS; k++)
     predicted += predict(known->c[k], &all[k]), whole.measured += all[k].measured;
   const double factor = factor_of(predicted, &whole);
   if (!beyond(factor, FAR_OFF) || fmax(predicted, whole.measured) < WORTH_A_LINE) return;
   tsl_calibration_words(key, &of);
+  (void)tsl_calibration_path(settings, path, sizeof path); /* the file is open */
   fprintf(stderr,
           "tesela: note: %.3g s predicted, %.3g s measured on %s: its calibration was off by %.1f "
           "times and is corrected in %s\n",
@@ -70,28 +68,24 @@ static void tell(const char *key, const tsl_speed *known, const tsl_kind_seconds
 }
 
 /* One line for all ranks with the key of a first one. */
-static tsl_err correct_key(const tsl_run_settings *settings, const tsl_cost *cost, int first,
-                           int n_kinds, const tsl_kind_seconds *all, bool quiet) {
-  tsl_err err = TSL_OK;
+static void correct_key(const tsl_run_settings *settings, const tsl_cost *cost, int first,
+                        int n_kinds, const tsl_kind_seconds *all, bool quiet) {
+  const char *key = tsl_cost_key(cost, first);
   tsl_speed known = cost->speeds[first];
-  char path[1024];
   FILE *file = NULL;
-  const char *key = key_of(cost, first);
-  TSL_TRY(tsl_calibration_path(settings, path, sizeof path));
   (void)tsl_calibration_find(settings, key, 0, n_kinds, known.c);
   for (int k = 0; k < n_kinds; k++) {
     const double factor =
         correction_of(factor_of(predict(known.c[k], &all[k]), &all[k]), all[k].runs);
     double corrected[TSL_N_TERMS];
     if (factor == 1) continue;
-    if (file == NULL && (file = tsl_calibration_append(settings)) == NULL) goto done;
+    if (file == NULL && (file = tsl_calibration_append(settings)) == NULL) return;
     for (int t = 0; t < TSL_N_TERMS; t++) corrected[t] = known.c[k][t] * factor;
     tsl_calibration_put(file, key, k, corrected);
   }
-  if (file != NULL && !quiet) tell(key, &known, all, path);
-done:
-  if (file != NULL) (void)fclose(file);
-  return err;
+  if (file == NULL) return;
+  if (!quiet) tell(settings, key, &known, all);
+  (void)fclose(file);
 }
 
 tsl_err tsl_calibration_correct(const tsl_run_settings *settings, const tsl_cost *cost, int n_kinds,
@@ -102,7 +96,7 @@ tsl_err tsl_calibration_correct(const tsl_run_settings *settings, const tsl_cost
   TSL_TRY(tsl_alloc(cost->n_ranks, sizeof *all, "measured times", (void **)&all));
   for (int r = 0; r < cost->n_ranks; r++) add_rank(shown[r], all[first_of(cost, r)]);
   for (int r = 0; r < cost->n_ranks; r++)
-    if (first_of(cost, r) == r) TSL_TRY(correct_key(settings, cost, r, n_kinds, all[r], quiet));
+    if (first_of(cost, r) == r) correct_key(settings, cost, r, n_kinds, all[r], quiet);
 done:
   tsl_free(all);
   return err;

@@ -101,17 +101,14 @@ done:
   return err;
 }
 
-static FILE *open_path(const char *path) {
+FILE *tsl_calibration_open(const tsl_run_settings *settings) {
+  char path[1024];
   struct stat at;
+  if (tsl_calibration_path(settings, path, sizeof path) != TSL_OK) return NULL;
   const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe must not block */
   FILE *file = fd >= 0 && fstat(fd, &at) == 0 && S_ISREG(at.st_mode) ? fdopen(fd, "r") : NULL;
   if (file == NULL && fd >= 0) (void)close(fd);
   return file;
-}
-
-FILE *tsl_calibration_open(const tsl_run_settings *settings) {
-  char path[1024];
-  return tsl_calibration_path(settings, path, sizeof path) == TSL_OK ? open_path(path) : NULL;
 }
 
 void tsl_calibration_folders(const char *path) {
@@ -183,18 +180,18 @@ bool tsl_calibration_next(FILE *file, tsl_calibration_line *line) {
   return false;
 }
 
-tsl_err tsl_calibration_check(const char *path) {
+tsl_err tsl_calibration_check(const tsl_run_settings *settings) {
   tsl_err err = TSL_OK;
   struct stat at;
   tsl_calibration_line line = {.number = 0};
   bool good = false;
-  FILE *file = open_path(path);
+  FILE *file = settings->calibration != NULL ? tsl_calibration_open(settings) : NULL;
   if (file == NULL) return TSL_OK; /* it will be made, or a note says why not */
   good = fstat(fileno(file), &at) == 0 && at.st_size == 0;
   while (tsl_calibration_next(file, &line)) good = true;
   if (!good)
     TSL_FAIL(TSL_ERR_INPUT, "'%s' is there and is no calibration file; no lines are added to it",
-             path);
+             settings->calibration);
 done:
   return err;
 }
@@ -246,8 +243,7 @@ int tsl_device_rates_read(const tsl_run_settings *settings, const char *family,
   int n = 0;
   FILE *file = tsl_calibration_open(settings);
   (void)snprintf(wanted, sizeof wanted, "%s", signature);
-  for (char *c = wanted; *c != '\0'; c++)
-    if (*c == ',') *c = ' '; /* a comma of the signature reads like a blank */
+  exchange(wanted, ',', ' '); /* as keys are read */
   while (tsl_calibration_next(file, &line)) {
     int at = 0;
     if (line.kind == TSL_WAY || line.kind <= TSL_PROBE) continue;

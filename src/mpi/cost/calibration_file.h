@@ -46,7 +46,7 @@ typedef struct tsl_calibration_line {
 tsl_err tsl_calibration_path(const tsl_run_settings *settings, char *path, size_t size);
 
 /** May lines be added to a file that the deck names? @return TSL_ERR_INPUT: it holds other lines */
-tsl_err tsl_calibration_check(const char *path);
+tsl_err tsl_calibration_check(const tsl_run_settings *settings);
 
 /** The file, open for reading; NULL when there is none, or no regular one. */
 FILE *tsl_calibration_open(const tsl_run_settings *settings);

@@ -44,6 +44,11 @@ typedef struct tsl_cost {
                  tsl_alloc; NULL: it has none of these */
 } tsl_cost;
 
+/** Root: a rank's key of the calibration file. */
+static inline const char *tsl_cost_key(const tsl_cost *cost, int on) {
+  return cost->keys + (size_t)on * TSL_COST_KEY;
+}
+
 /** One measurement of a unit. */
 typedef struct tsl_sample {
   tsl_unit unit;

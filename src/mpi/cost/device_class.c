@@ -53,15 +53,14 @@ static void pool(const member *list, int n) {
   pool(list + hi, n - hi);
 }
 
-tsl_err tsl_device_class_pool(const char *keys, size_t key_bytes, const tsl_unit *units,
-                              int64_t n_units, tsl_cost *cost) {
+tsl_err tsl_device_class_pool(const tsl_unit *units, int64_t n_units, tsl_cost *cost) {
   tsl_err err = TSL_OK;
   const int n = cost->n_ranks;
   member *list = NULL;
   TSL_TRY(tsl_alloc(n, sizeof *list, "equal devices", (void **)&list));
   for (int r = 0; r < n; r++) {
     list[r].speed = &cost->speeds[r];
-    tell_class(keys + (size_t)r * key_bytes, list[r].class);
+    tell_class(tsl_cost_key(cost, r), list[r].class);
     for (int64_t u = 0; u < n_units; u++) list[r].seconds += tsl_cost_mean(cost, r, &units[u]);
   }
   qsort(list, (size_t)n, sizeof *list, by_class);

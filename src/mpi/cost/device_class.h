@@ -18,8 +18,6 @@
  *
  * Of a class are devices whose keys of the calibration file (calibrate.c) differ in nothing but
  * where the device is, its first and third word.
- * @param[in]     keys  shape [cost->n_ranks][key_bytes], each ends with 0
- * @param[in,out] cost  speeds
+ * @param[in,out] cost  speeds; has keys
  */
-tsl_err tsl_device_class_pool(const char *keys, size_t key_bytes, const tsl_unit *units,
-                              int64_t n_units, tsl_cost *cost);
+tsl_err tsl_device_class_pool(const tsl_unit *units, int64_t n_units, tsl_cost *cost);

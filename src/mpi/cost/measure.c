@@ -41,6 +41,7 @@ typedef struct sampler {
   bool *ran;             /* [n_units] the unit's first run is over */
   const tsl_unit **at;   /* [n] first units of bands, from few items a byte to many */
   int64_t n;
+  trial *trials;       /* [PLACES] room */
   double spent;        /* s */
   double first, setup; /* s that first runs took more, and their operations */
   tsl_sample samples[LAST + PLACES];
@@ -85,10 +86,11 @@ static bool same_box(const tsl_unit *a, const tsl_unit *b) {
 static tsl_err run_first(sampler *m, trial *t) {
   tsl_err err = TSL_OK;
   t->setup = 0;
-  for (int64_t u = 0; u < t->n; u++) t->setup += m->ran[t->units[u].id] ? 0 : t->units[u].setup;
+  for (const tsl_unit *unit = t->units; unit < t->units + t->n; unit++) {
+    t->setup += m->ran[unit->id] ? 0 : unit->setup;
+    if (same_box(unit, &m->units[unit->id])) m->ran[unit->id] = true;
+  }
   TSL_TRY(run_once(m, t, &t->first));
-  for (int64_t u = 0; u < t->n; u++)
-    if (same_box(&t->units[u], &m->units[t->units[u].id])) m->ran[t->units[u].id] = true;
   t->seconds = t->first;
 done:
   return err;
@@ -159,8 +161,9 @@ static void fit(sampler *m) {
 
 /* Trials of less work than they are long tell nothing of larger ones: the last few count. What the
  * first one shows of first runs is not taken, as it warms the device up. */
-static tsl_err measure_growing(sampler *m, trial *t, trial *before) {
+static tsl_err measure_growing(sampler *m) {
   tsl_err err = TSL_OK;
+  trial *t = &m->trials[0], *before = &m->trials[1];
   double size = FIRST_SIZE, smaller = 0;
   for (; m->n_samples == 0 || m->spent < BUDGET; smaller = size, size *= GROWTH) {
     cut_trial(m, m->at[m->n / 2], size, t);
@@ -197,8 +200,9 @@ static void set_level(sampler *m, int n) {
 
 /* One place cannot tell time for each byte from time for each item; bands from few items a byte to
  * many can. All in turn, so that none finds its data in a cache. */
-static tsl_err measure_places(sampler *m, trial *trials) {
+static tsl_err measure_places(sampler *m) {
   tsl_err err = TSL_OK;
+  trial *trials = m->trials;
   int n = 0;
   for (; n < PLACES && m->spent < BUDGET; n++) {
     const tsl_unit *at = m->at[(m->n - 1) * (2 * n + 1) / (2 * PLACES)];
@@ -216,17 +220,6 @@ static tsl_err measure_places(sampler *m, trial *trials) {
   fit(m);
   set_level(m, n);
 done:
-  return err;
-}
-
-static tsl_err measure_kind(sampler *m, bool places) {
-  tsl_err err = TSL_OK;
-  trial *trials = NULL;
-  TSL_TRY(tsl_alloc(PLACES, sizeof *trials, "calibration", (void **)&trials));
-  TSL_TRY(measure_growing(m, &trials[0], &trials[1]));
-  if (places) TSL_TRY(measure_places(m, trials));
-done:
-  tsl_free(trials);
   return err;
 }
 
@@ -257,7 +250,8 @@ static tsl_err measure_bag(sampler *m) {
       if (m->units[u].kind == kind) m->at[m->n++] = &m->units[u];
     if (m->n == 0) continue;
     qsort(m->at, (size_t)m->n, sizeof *m->at, by_intensity);
-    TSL_TRY(measure_kind(m, true));
+    TSL_TRY(measure_growing(m));
+    TSL_TRY(measure_places(m));
   }
 done:
   return err;
@@ -298,7 +292,7 @@ static tsl_err measure_strips(sampler *m, int n_ranks) {
                                         m->wide);
   for (int64_t u = (m->stride - m->wide) / 2; u < m->n_units; u += m->stride)
     m->at[m->n++] = &m->units[u];
-  TSL_TRY(measure_kind(m, false));
+  TSL_TRY(measure_growing(m));
   m->speed->c[m->units[0].kind][0] /= (double)(m->overlaps ? of_rank * m->n : of_rank);
 done:
   return err;
@@ -334,6 +328,7 @@ tsl_err tsl_measure(const tsl_executor *executor, const tsl_unit *units, int64_t
   TSL_TRY(tsl_alloc(n_units, sizeof *begin, "calibration", (void **)&begin));
   TSL_TRY(tsl_alloc(n_units, sizeof *m.ran, "calibration", (void **)&m.ran));
   TSL_TRY(tsl_alloc(n_units, sizeof *m.at, "calibration", (void **)&m.at));
+  TSL_TRY(tsl_alloc(PLACES, sizeof *m.trials, "calibration", (void **)&m.trials));
   for (int64_t u = 0; u < n_units; u++) begin[u] = tsl_unit_begin(&units[u]);
   m.units = begin;
   m.room = tsl_batch_room(executor->problem, units, n_units, memory);
@@ -342,8 +337,6 @@ tsl_err tsl_measure(const tsl_executor *executor, const tsl_unit *units, int64_t
   else
     TSL_TRY(measure_bag(&m));
 done:
-  tsl_free(begin);
-  tsl_free(m.ran);
-  tsl_free(m.at);
+  TSL_FREE_ALL(begin, m.ran, m.at, m.trials);
   return err;
 }

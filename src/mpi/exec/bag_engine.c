@@ -101,26 +101,18 @@ static double ahead(const engine_state *e) {
   return seconds > 0 ? seconds : 1e-9; /* busy still */
 }
 
-static bool is_full(const engine_state *e, const batch *b) {
-  if (b->n == 0 || b->n == e->room) return b->n > 0;
-  return b->n >= e->least[b->units[0].kind] &&
-         b->seconds * e->slower >= tsl_work_source_longest(e->source);
-}
-
 /* Units for a batch: none when there are none for now. */
 static tsl_err bag_engine_fill(engine_state *e, batch *b) {
   tsl_err err = TSL_OK;
-  int64_t u = 0;
+  const int64_t *list = NULL;
   b->n = 0;
   b->seconds = 0;
   tsl_slab_pool_reset(&b->slots);
-  while (!is_full(e, b)) {
-    TSL_TRY(tsl_work_source_next(e->source, ahead(e), b->n == 0, &u));
-    if (u < 0) break;
-    b->units[b->n] = e->loop.phase->units[u];
-    b->seconds += tsl_cost_seconds(e->loop.phase->cost, e->loop.rank, &e->loop.phase->units[u]);
-    TSL_TRY(tsl_slab_pool_place(&b->slots, &b->units[b->n], &b->parts[b->n]));
-    b->n++;
+  TSL_TRY(tsl_work_source_batch(e->source, ahead(e), e->room, &list, &b->n));
+  for (int64_t k = 0; k < b->n; k++) {
+    b->units[k] = e->loop.phase->units[list[k]];
+    b->seconds += tsl_cost_seconds(e->loop.phase->cost, e->loop.rank, &b->units[k]);
+    TSL_TRY(tsl_slab_pool_place(&b->slots, &b->units[k], &b->parts[k]));
   }
 done:
   return err;
@@ -155,18 +147,12 @@ done:
 
 /* ---- taking results */
 
-/* Correct the prediction by what the batch took and tell the others. */
-static tsl_err learn(engine_state *e, const batch *b) {
-  tsl_err err = TSL_OK;
-  double seconds = 0;
-  for (int64_t k = 0; k < b->n; k++) seconds += b->parts[k].seconds;
+/* Correct the prediction by what the batch took. */
+static void learn(engine_state *e, const batch *b) {
   e->planned = KEEP * e->planned + b->seconds;
-  e->measured = KEEP * e->measured + seconds;
-  if (e->planned <= 0 || e->measured <= 0) return TSL_OK;
-  e->slower = e->measured / e->planned;
-  TSL_TRY(tsl_counter_slower(e->loop.counter, e->slower));
-done:
-  return err;
+  e->measured *= KEEP;
+  for (int64_t k = 0; k < b->n; k++) e->measured += b->parts[k].seconds;
+  if (e->planned > 0 && e->measured > 0) e->slower = e->measured / e->planned;
 }
 
 /* The device has done a batch: it is free for another before the results are delivered. */
@@ -179,7 +165,8 @@ static tsl_err retire(engine_state *e, batch *b) {
   TSL_TRY(tsl_err_restore(&b->task.error));
   if (e->loop.abort) return TSL_OK;
   b->sending = true;
-  TSL_TRY(learn(e, b));
+  learn(e, b);
+  TSL_TRY(tsl_counter_slower(e->loop.counter, e->slower));
   tsl_work_source_wake(e->source, e->slower);
 done:
   return err;
@@ -194,11 +181,11 @@ static tsl_err deliver(engine_state *e, batch *b) {
     const bool dynamic = plan->dynamic > 0 && plan->owner[b->units[k].id] != e->loop.rank;
     TSL_TRY(tsl_complete_unit(e->loop.phase, e->loop.delivery, e->loop.rank, &b->units[k], dynamic,
                               &start, &b->parts[k]));
+    work += tsl_phase_loop_work(&e->loop, &b->units[k]);
   }
   TSL_TRY(tsl_result_writer_send(e->loop.delivery, b->units, b->n, b->parts, &b->parcel));
   TSL_TRY(tsl_result_writer_flush(e->loop.delivery));
   e->loop.phase->finish = start - e->loop.phase->origin;
-  for (int64_t k = 0; k < b->n; k++) work += tsl_phase_loop_work(&e->loop, &b->units[k]);
   TSL_TRY(tsl_counter_add_done(e->loop.counter, work));
 done:
   return err;

@@ -6,23 +6,13 @@
 #include "heartbeat.h"
 
 #include <stdatomic.h>
+#include <string.h>
 
-enum { ABORT, DONE, SLOWER }; /* cells; SLOWER + r and then size ranges for the ranks */
+/* Cells: ABORT, a range for each rank, and what each rank has told of itself, NEWS words. */
+enum { ABORT, RANGES };
+enum { SLOWER, DONE, NEWS };
 
 static const int64_t PAUSE = INT64_C(1) << 32; /* added to ABORT; below it: ranks that abort */
-
-static const double TICKS = 1e9;   /* work is counted in integer nanoseconds */
-static const double MILLION = 1e6; /* ratios are sent in integer millionths; 0: not known */
-
-/* Something for a cell that nobody waits for: what is new while the one before is on its way goes
- * with the next. */
-typedef struct letter {
-  int cell;
-  MPI_Op op;
-  int64_t word, sent;
-  bool waits;
-  MPI_Request request;
-} letter;
 
 struct tsl_shared_counter {
   MPI_Comm comm; /* not owned */
@@ -30,11 +20,14 @@ struct tsl_shared_counter {
   int64_t *cells;          /* on rank 0 */
   _Atomic int64_t *shared; /* the same as all ranks of one host see them; else NULL */
   int rank, size;
-  int64_t add, old; /* what is under way to a cell and back; not on the stack: see tsl_mpi_wait */
-  letter ratio, work;
+  int64_t add, old;   /* what is under way to a cell and back; not on the stack: see tsl_mpi_wait */
+  double news[NEWS];  /* of this rank */
+  int64_t sent[NEWS]; /* the same on their way, which nobody waits for, as bits */
+  bool changed;       /* since they were sent */
+  MPI_Request telling;
   int64_t flags, asked_flags; /* of ABORT: as last seen, and what is being read */
   MPI_Request asking;
-  int64_t words[]; /* [2 size] ratios and ranges as read from the window */
+  int64_t words[]; /* [size] ranges and [size][NEWS] as read from the window */
 };
 
 /* ---- the window */
@@ -43,7 +36,7 @@ struct tsl_shared_counter {
  * there, too, only when rank 0 calls it, as MPICH does. */
 static tsl_err open_window(tsl_shared_counter *counter) {
   tsl_err err = TSL_OK;
-  const int n_cells = SLOWER + 2 * counter->size;
+  const int n_cells = RANGES + (1 + NEWS) * counter->size;
   const MPI_Aint bytes = counter->rank == 0 ? (MPI_Aint)n_cells * (MPI_Aint)sizeof(int64_t) : 0;
   MPI_Aint size = 0;
   int unit = 0;
@@ -73,16 +66,14 @@ tsl_err tsl_counter_open(MPI_Comm comm, tsl_shared_counter **out) {
   int rank = 0, size = 1;
   TSL_MPI(MPI_Comm_rank(comm, &rank));
   TSL_MPI(MPI_Comm_size(comm, &size));
-  const size_t bytes = sizeof *counter + 2 * (size_t)size * sizeof *counter->words;
+  const size_t bytes = sizeof *counter + (1 + NEWS) * (size_t)size * sizeof *counter->words;
   TSL_COLLECTIVE_TRY(comm, tsl_alloc(1, bytes, "shared counter", (void **)&counter));
   *counter = (tsl_shared_counter){.comm = comm,
                                   .window = MPI_WIN_NULL,
-                                  .ratio = {SLOWER + rank, MPI_REPLACE},
-                                  .work = {DONE, MPI_SUM},
+                                  .telling = MPI_REQUEST_NULL,
                                   .asking = MPI_REQUEST_NULL,
                                   .rank = rank,
                                   .size = size};
-  counter->ratio.request = counter->work.request = MPI_REQUEST_NULL;
   TSL_TRY(open_window(counter));
   *out = counter;
   counter = NULL;
@@ -96,8 +87,7 @@ void tsl_counter_close(tsl_shared_counter **counter) {
   *counter = NULL;
   /* Else the others would wait for the rank that is silent, and MPI may still write here. */
   if (q == NULL || tsl_heart_alarm()) return;
-  (void)MPI_Wait(&q->ratio.request, MPI_STATUS_IGNORE);
-  (void)MPI_Wait(&q->work.request, MPI_STATUS_IGNORE);
+  (void)MPI_Wait(&q->telling, MPI_STATUS_IGNORE);
   (void)MPI_Wait(&q->asking, MPI_STATUS_IGNORE);
   (void)MPI_Win_unlock_all(q->window);
   (void)MPI_Win_free(&q->window);
@@ -130,44 +120,55 @@ done:
   return err;
 }
 
-/* *old = cell; cell += add. old may be NULL. */
-static tsl_err fetch_add(tsl_shared_counter *counter, int cell, int64_t add, int64_t *old) {
+/* counter->old = cell; cell += add. */
+static tsl_err fetch_add(tsl_shared_counter *counter, int cell, int64_t add) {
   tsl_err err = TSL_OK;
   MPI_Request request = MPI_REQUEST_NULL;
   if (counter->shared != NULL) {
     counter->old = atomic_fetch_add(&counter->shared[cell], add);
-    if (old != NULL) *old = counter->old;
     return TSL_OK;
   }
   counter->add = add;
   TSL_MPI(MPI_Rget_accumulate(&counter->add, 1, MPI_INT64_T, &counter->old, 1, MPI_INT64_T, 0, cell,
                               1, MPI_INT64_T, MPI_SUM, counter->window, &request));
   TSL_TRY(hear(counter, &request));
-  if (old != NULL) *old = counter->old;
 done:
   return err;
 }
 
-/* What waits leaves as soon as what left before it has arrived. */
-static tsl_err post(tsl_shared_counter *counter, letter *l) {
+/* Send what is new of this rank, as soon as what left before it has arrived. */
+static tsl_err tell(tsl_shared_counter *counter) {
   tsl_err err = TSL_OK;
+  const int cell = RANGES + counter->size + NEWS * counter->rank;
   int gone = 0;
-  TSL_MPI(MPI_Test(&l->request, &gone, MPI_STATUS_IGNORE));
-  if (!gone || !l->waits) return TSL_OK;
-  l->sent = l->word;
-  l->word = 0;
-  l->waits = false;
+  TSL_MPI(MPI_Test(&counter->telling, &gone, MPI_STATUS_IGNORE));
+  if (!gone || !counter->changed) return TSL_OK;
+  counter->changed = false;
+  memcpy(counter->sent, counter->news, sizeof counter->sent);
   if (counter->shared != NULL) {
-    if (l->op == MPI_SUM)
-      (void)atomic_fetch_add(&counter->shared[l->cell], l->sent);
-    else
-      atomic_store(&counter->shared[l->cell], l->sent);
+    for (int k = 0; k < NEWS; k++) counter->shared[cell + k] = counter->sent[k];
     return TSL_OK;
   }
-  TSL_MPI(MPI_Raccumulate(&l->sent, 1, MPI_INT64_T, 0, l->cell, 1, MPI_INT64_T, l->op,
-                          counter->window, &l->request));
+  TSL_MPI(MPI_Raccumulate(counter->sent, NEWS, MPI_INT64_T, 0, cell, NEWS, MPI_INT64_T, MPI_REPLACE,
+                          counter->window, &counter->telling));
 done:
   return err;
+}
+
+/* What all ranks have left and have told: counter->words. */
+static tsl_err look(tsl_shared_counter *counter) {
+  tsl_err err = TSL_OK;
+  MPI_Request request = MPI_REQUEST_NULL;
+  TSL_TRY(ask(counter, RANGES, (1 + NEWS) * counter->size, counter->words, &request));
+  TSL_TRY(hear(counter, &request));
+done:
+  return err;
+}
+
+static double told(const tsl_shared_counter *counter, int rank, int what) {
+  double value;
+  memcpy(&value, &counter->words[counter->size + NEWS * rank + what], sizeof value);
+  return value;
 }
 
 /* ---- ranges: front and back in one word that is only ever added to. An addition that goes too far
@@ -186,16 +187,14 @@ static tsl_range unpack(int64_t word) {
 }
 
 tsl_err tsl_counter_set_range(tsl_shared_counter *counter, tsl_range range) {
-  const int cell = SLOWER + counter->size + counter->rank; /* 0, as cells are at first */
-  return fetch_add(counter, cell, pack(range), NULL);
+  return fetch_add(counter, RANGES + counter->rank, pack(range)); /* to 0, as cells are at first */
 }
 
 tsl_err tsl_counter_take_range(tsl_shared_counter *counter, int owner, int32_t n, tsl_range *got) {
   tsl_err err = TSL_OK;
   const bool own = owner == counter->rank;
-  int64_t word = 0;
-  TSL_TRY(fetch_add(counter, SLOWER + counter->size + owner, own ? n * FRONT : -n, &word));
-  *got = unpack(word);
+  TSL_TRY(fetch_add(counter, RANGES + owner, own ? n * FRONT : -n));
+  *got = unpack(counter->old);
   if (own && got->front + n < got->back) got->back = got->front + n;
   if (!own && got->back - n > got->front) got->front = got->back - n;
 done:
@@ -204,12 +203,11 @@ done:
 
 tsl_err tsl_counter_read(tsl_shared_counter *counter, double *slower, tsl_range *left) {
   tsl_err err = TSL_OK;
-  MPI_Request request = MPI_REQUEST_NULL;
-  TSL_TRY(ask(counter, SLOWER, 2 * counter->size, counter->words, &request));
-  TSL_TRY(hear(counter, &request));
+  TSL_TRY(look(counter));
   for (int r = 0; r < counter->size; r++) {
-    slower[r] = counter->words[r] > 0 ? (double)counter->words[r] / MILLION : 1;
-    left[r] = unpack(counter->words[counter->size + r]);
+    const double ratio = told(counter, r, SLOWER); /* 0: it has not */
+    slower[r] = ratio > 0 ? ratio : 1;
+    left[r] = unpack(counter->words[r]);
   }
 done:
   return err;
@@ -218,48 +216,45 @@ done:
 /* ---- speeds, abort, progress */
 
 tsl_err tsl_counter_slower(tsl_shared_counter *counter, double ratio) {
-  const double millionths = ratio * MILLION;
-  const int64_t word = millionths < 1      ? 1
-                       : millionths > 1e15 ? INT64_C(1000000000000000)
-                                           : (int64_t)millionths;
-  counter->ratio.word = word;
-  counter->ratio.waits = true;
-  return post(counter, &counter->ratio);
+  counter->news[SLOWER] = ratio;
+  counter->changed = true;
+  return tell(counter);
 }
 
 tsl_err tsl_counter_abort(tsl_shared_counter *counter) {
-  return fetch_add(counter, ABORT, 1, NULL);
+  return fetch_add(counter, ABORT, 1);
 }
 
 tsl_err tsl_counter_pause(tsl_shared_counter *counter) {
-  return fetch_add(counter, ABORT, PAUSE, NULL);
+  return fetch_add(counter, ABORT, PAUSE);
 }
 
 /* The flags as the last answer has them, and the next question. */
 tsl_err tsl_counter_aborted(tsl_shared_counter *counter, bool *aborted, bool *paused) {
   tsl_err err = TSL_OK;
   int answered = 0;
-  TSL_TRY(post(counter, &counter->ratio));
-  TSL_TRY(post(counter, &counter->work));
+  TSL_TRY(tell(counter));
   if (counter->asking == MPI_REQUEST_NULL)
     TSL_TRY(ask(counter, ABORT, 1, &counter->asked_flags, &counter->asking));
   TSL_MPI(MPI_Test(&counter->asking, &answered, MPI_STATUS_IGNORE));
   if (answered) counter->flags = counter->asked_flags;
   *aborted = counter->flags % PAUSE != 0;
-  if (paused != NULL) *paused = counter->flags / PAUSE != 0;
+  *paused = counter->flags / PAUSE != 0;
 done:
   return err;
 }
 
 tsl_err tsl_counter_add_done(tsl_shared_counter *counter, double seconds) {
-  counter->work.word += (int64_t)(seconds * TICKS) + 1;
-  counter->work.waits = true;
-  return post(counter, &counter->work);
+  counter->news[DONE] += seconds;
+  counter->changed = true;
+  return tell(counter);
 }
 
 tsl_err tsl_counter_done(tsl_shared_counter *counter, double *seconds) {
-  int64_t ticks = 0;
-  const tsl_err err = fetch_add(counter, DONE, 0, &ticks);
-  *seconds = (double)ticks / TICKS;
+  tsl_err err = TSL_OK;
+  *seconds = 0;
+  TSL_TRY(look(counter));
+  for (int r = 0; r < counter->size; r++) *seconds += told(counter, r, DONE);
+done:
   return err;
 }

@@ -45,7 +45,7 @@ tsl_err tsl_counter_abort(tsl_shared_counter *counter);
 /** Ask all ranks to finish what they have begun and then to leave; any rank. */
 tsl_err tsl_counter_pause(tsl_shared_counter *counter);
 /** Has any rank asked to stop, or to pause? Does not wait: between hosts the answer is that of the
- *  call before. @param[out] paused  may be NULL */
+ *  call before. */
 tsl_err tsl_counter_aborted(tsl_shared_counter *counter, bool *aborted, bool *paused);
 
 /** Add work done, in seconds of work as everybody counts them. As late as tsl_counter_slower. */

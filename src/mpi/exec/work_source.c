@@ -107,10 +107,19 @@ done:
   return err;
 }
 
-tsl_err tsl_work_source_next(tsl_work_source *s, double ahead, bool fetch, int64_t *unit) {
+tsl_err tsl_work_source_batch(tsl_work_source *s, double ahead, int64_t room, const int64_t **units,
+                              int64_t *n) {
   tsl_err err = TSL_OK;
-  if (fetch) TSL_TRY(fetch_units(s, ahead));
-  *unit = s->at < s->end ? s->parts.order[s->at++] : -1;
+  const tsl_parts *p = &s->parts;
+  double seconds = 0;
+  TSL_TRY(fetch_units(s, ahead));
+  *units = p->order + s->at;
+  for (*n = 0; s->at < s->end && *n < room; ++*n) {
+    const tsl_unit *unit = &p->units[p->order[s->at]];
+    if (*n >= s->least[p->units[**units].kind] && seconds >= s->longest) break;
+    seconds += tsl_cost_seconds(p->cost, s->rank, unit) * p->slower[s->rank];
+    s->at++;
+  }
 done:
   return err;
 }
@@ -122,10 +131,6 @@ bool tsl_work_source_left(const tsl_work_source *s) {
 void tsl_work_source_wake(tsl_work_source *s, double slower) {
   s->ask_again = 0;
   s->parts.slower[s->rank] = slower;
-}
-
-double tsl_work_source_longest(const tsl_work_source *s) {
-  return s->longest;
 }
 
 double tsl_work_source_enough(const tsl_work_source *s) {

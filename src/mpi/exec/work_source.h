@@ -25,13 +25,15 @@ tsl_err tsl_work_source_open(MPI_Comm comm, tsl_shared_counter *counter, const t
 void tsl_work_source_close(tsl_work_source **source);
 
 /**
- * Not collective. The next unit of this rank.
- * @param[in]  ahead    s until the device has done what it has; 0: idle
- * @param[in]  fetch    take or ask for more when nothing is in hand; false: within a batch, which
- *                      so stays as short as what was taken
- * @param[out] unit     its place in the list, or -1: nothing now
+ * Not collective. The next batch of this rank, of units that it has taken together: a small part of
+ * the phase, so that nobody waits long for the last.
+ * @param[in]  ahead  s until the device has done what it has; 0: idle
+ * @param[in]  room   units at most
+ * @param[out] units  their places in the list, owned by the source
+ * @param[out] n      0: nothing now
  */
-tsl_err tsl_work_source_next(tsl_work_source *source, double ahead, bool fetch, int64_t *unit);
+tsl_err tsl_work_source_batch(tsl_work_source *source, double ahead, int64_t room,
+                              const int64_t **units, int64_t *n);
 
 /** May there be more? */
 bool tsl_work_source_left(const tsl_work_source *source);
@@ -39,10 +41,6 @@ bool tsl_work_source_left(const tsl_work_source *source);
 /** The device became free: the next call asks the others again at once.
  *  @param[in] slower  measured over predicted seconds of late */
 void tsl_work_source_wake(tsl_work_source *source, double slower);
-
-/** Seconds of a batch at most: a small part of the phase, so that nobody waits long for the last.
- */
-double tsl_work_source_longest(const tsl_work_source *source);
 
 /**
  * A device with more seconds ahead than these gets no more. What waits on a device cannot be taken

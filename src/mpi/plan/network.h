@@ -22,8 +22,10 @@ static inline bool tsl_network_crosses(const tsl_network *network, int from, int
   return from / network->ranks_per_node != to / network->ranks_per_node;
 }
 
-/** s of a message; 0 within a node. */
-double tsl_network_message(const tsl_network *network, int from, int to, double bytes);
+/** s of a message between nodes. */
+static inline double tsl_network_message(const tsl_network *network, double bytes) {
+  return network->latency + bytes / network->bandwidth;
+}
 
 /** s until bytes of rank 0 are on all nodes; a reduction to rank 0 takes as long, its arithmetic
  *  not counted. 0 for one node. */

@@ -17,18 +17,6 @@ static bool stays(const tsl_plan *plan, const tsl_unit *unit) {
 
 /* ---- lists */
 
-static tsl_err parts_allocate(const tsl_plan *plan, tsl_parts *p) {
-  tsl_err err = TSL_OK;
-  const int n = plan->n_ranks;
-  TSL_TRY(tsl_alloc(n + 1, sizeof *p->start, "parts", (void **)&p->start));
-  TSL_TRY(tsl_alloc(plan->n_units, sizeof *p->order, "parts", (void **)&p->order));
-  TSL_TRY(tsl_alloc(plan->n_units + 1, sizeof *p->before, "parts", (void **)&p->before));
-  TSL_TRY(tsl_alloc(n, sizeof *p->left, "parts", (void **)&p->left));
-  TSL_TRY(tsl_alloc(n, sizeof *p->slower, "parts", (void **)&p->slower));
-done:
-  return err;
-}
-
 /* start[r] is where the next unit of rank r - 1 goes, until all have come. */
 static void list_units(const tsl_plan *plan, tsl_parts *p) {
   for (int64_t u = 0; u < plan->n_units; u++)
@@ -83,16 +71,20 @@ static double ideal_time(const tsl_parts *p) {
 /* ---- making */
 
 tsl_err tsl_parts_make(const tsl_plan *plan, const tsl_unit *units, const tsl_cost *cost,
-                       tsl_parts *parts) {
+                       tsl_parts *p) {
   tsl_err err = TSL_OK;
-  *parts = (tsl_parts){.n_ranks = plan->n_ranks, .units = units, .cost = cost};
-  TSL_TRY(parts_allocate(plan, parts));
-  list_units(plan, parts);
-  for (int r = 0; r < plan->n_ranks; r++)
-    parts->left[r] = first_range(parts, plan, r), parts->slower[r] = 1;
-  parts->ideal = ideal_time(parts);
+  const int n = plan->n_ranks;
+  *p = (tsl_parts){.n_ranks = n, .units = units, .cost = cost};
+  TSL_TRY(tsl_alloc(n + 1, sizeof *p->start, "parts", (void **)&p->start));
+  TSL_TRY(tsl_alloc(plan->n_units, sizeof *p->order, "parts", (void **)&p->order));
+  TSL_TRY(tsl_alloc(plan->n_units + 1, sizeof *p->before, "parts", (void **)&p->before));
+  TSL_TRY(tsl_alloc(n, sizeof *p->left, "parts", (void **)&p->left));
+  TSL_TRY(tsl_alloc(n, sizeof *p->slower, "parts", (void **)&p->slower));
+  list_units(plan, p);
+  for (int r = 0; r < n; r++) p->left[r] = first_range(p, plan, r), p->slower[r] = 1;
+  p->ideal = ideal_time(p);
 done:
-  if (err != TSL_OK) tsl_parts_clear(parts);
+  if (err != TSL_OK) tsl_parts_clear(p);
   return err;
 }
 

@@ -3,7 +3,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* Loads of ranks that need as long for every unit, under one binary tree whose nodes have the least
  * load below them: the least loaded rank, or the first below a limit, is log steps away. */
@@ -18,24 +17,20 @@ typedef struct tree {
 typedef struct job {
   const tsl_plan_rule *rule;
   const tsl_workload *work;
+  int64_t *order; /* [n] the units to be dealt, as planners go through them */
   int64_t n;
   int n_ranks;
-  const double *base; /* [n_ranks] s that the ranks have to do already; NULL: nothing */
-  int32_t *owner;     /* [n], out */
-  double *load;       /* [n_ranks], out, base included */
+  const double *base; /* [n_ranks] s that the ranks have to do already */
+  int32_t *owner;     /* [work->n_units], out */
   tree *trees;        /* [n_trees], by their first ranks */
   int n_trees;
   int32_t *ranks; /* [n_ranks] of the trees one after another */
   double *nodes;  /* of all trees */
 } job;
 
-static double cost(const job *j, int rank, int64_t unit) {
-  return tsl_workload_seconds(j->work, rank, unit);
-}
-
 /* On the ranks of a tree. */
 static double tree_cost(const job *j, int t, int64_t unit) {
-  return cost(j, j->trees[t].ranks[0], unit);
+  return tsl_workload_seconds(j->work, j->trees[t].ranks[0], unit);
 }
 
 /* On those who take part. */
@@ -47,15 +42,6 @@ static double mean_cost(const job *j, int64_t unit) {
     if (isfinite(seconds)) sum += seconds * j->trees[t].n, n += j->trees[t].n;
   }
   return n > 0 ? sum / n : 0;
-}
-
-static void give(job *j, int64_t unit, int rank, double seconds) {
-  j->owner[unit] = rank;
-  j->load[rank] += seconds;
-}
-
-static void clear_loads(job *j) {
-  for (int r = 0; r < j->n_ranks; r++) j->load[r] = j->base != NULL ? j->base[r] : 0;
 }
 
 double tsl_plan_longest(const double *load, int n_ranks) {
@@ -96,57 +82,55 @@ static void set_trees(job *j) {
   for (int t = 0; t < j->n_trees; t++) {
     tree *of = &j->trees[t];
     for (int p = 0; p < of->leaves; p++)
-      of->least[of->leaves + p] = p < of->n ? j->load[of->ranks[p]] : INFINITY;
+      of->least[of->leaves + p] = p < of->n ? j->base[of->ranks[p]] : INFINITY;
     for (int k = of->leaves - 1; k > 0; k--)
       of->least[k] = fmin(of->least[2 * k], of->least[2 * k + 1]);
   }
 }
 
-/* The least load, or the first that with these seconds is no more than the capacity; -1: none. */
-static int find_place(const tree *t, double seconds, double capacity) {
+/* The leaf of the least load, or the first that with these seconds is no more than the capacity; 0:
+ * none. */
+static int find_leaf(const tree *t, double seconds, double capacity) {
   const bool any = isinf(capacity);
   int k = 1;
-  if (!any && !(t->least[1] + seconds <= capacity)) return -1;
+  if (!any && !(t->least[1] + seconds <= capacity)) return 0;
   while (k < t->leaves) {
     const double left = t->least[2 * k];
     k = 2 * k + (any ? t->least[2 * k + 1] < left : left + seconds > capacity);
   }
-  return k - t->leaves;
+  return k;
 }
 
 /* To the rank that would end it first, the lowest of equals; with a capacity to the first that ends
  * it in time. */
 static bool give_best(job *j, int64_t unit, double capacity) {
   const bool any = isinf(capacity);
-  double end = INFINITY, seconds = 0;
-  int best = -1, best_place = 0, rank = 0;
+  double end = INFINITY;
+  const tree *best = NULL;
+  int at = 0, owner = 0;
   for (int t = 0; t < j->n_trees; t++) {
     const tree *of = &j->trees[t];
-    if (!any && best >= 0 && of->ranks[0] > rank) break; /* so are those that follow */
+    if (!any && best != NULL && of->ranks[0] > owner) break; /* so are those that follow */
     const double its = tree_cost(j, t, unit);
-    const int place = find_place(of, its, capacity);
-    if (place < 0) continue;
-    const double then = j->load[of->ranks[place]] + its;
-    const bool lower = of->ranks[place] < rank;
-    if (best >= 0 && !(any ? then < end || (then == end && lower) : lower)) continue;
-    best = t, best_place = place, rank = of->ranks[place], end = then, seconds = its;
+    const int leaf = find_leaf(of, its, capacity);
+    if (leaf == 0) continue;
+    const int rank = of->ranks[leaf - of->leaves];
+    const double then = of->least[leaf] + its;
+    const bool better = any && then != end ? then < end : rank < owner;
+    if (best == NULL || better) best = of, at = leaf, owner = rank, end = then;
   }
-  if (best < 0) return false;
-  give(j, unit, rank, seconds);
-  double *least = j->trees[best].least;
-  int k = j->trees[best].leaves + best_place;
-  least[k] = j->load[rank];
-  for (k /= 2; k > 0; k /= 2) least[k] = fmin(least[2 * k], least[2 * k + 1]);
+  if (best == NULL) return false;
+  j->owner[unit] = owner;
+  best->least[at] = end;
+  for (int k = at / 2; k > 0; k /= 2)
+    best->least[k] = fmin(best->least[2 * k], best->least[2 * k + 1]);
   return true;
 }
 
 /* ---- round robin */
 
 static tsl_err plan_roundrobin(job *j) {
-  for (int64_t u = 0; u < j->n; u++) {
-    const int rank = (int)(u % j->n_ranks);
-    give(j, u, rank, cost(j, rank, u));
-  }
+  for (int64_t k = 0; k < j->n; k++) j->owner[j->order[k]] = (int32_t)(k % j->n_ranks);
   return TSL_OK;
 }
 
@@ -163,17 +147,16 @@ static double volume(const tsl_unit *unit) {
 /* A unit goes where its middle lies; a side divides its part evenly among its ranks. */
 static tsl_err plan_share(job *j) {
   tsl_err err = TSL_OK;
-  int n_side[2] = {0, 0}, *ranks[2] = {NULL, NULL};
+  int n_side[2] = {0, 0}, *ranks = NULL; /* the slow ones, then the fast ones */
   double total = 0, before = 0;
-  for (int side = 0; side < 2; side++) {
-    TSL_TRY(tsl_alloc(j->n_ranks, sizeof *ranks[side], "ranks of a side", (void **)&ranks[side]));
+  TSL_TRY(tsl_alloc(j->n_ranks, sizeof *ranks, "ranks of a side", (void **)&ranks));
+  for (int side = 0; side < 2; side++)
     for (int r = 0; r < j->n_ranks; r++)
-      if (j->rule->fast[r] == (side == 1)) ranks[side][n_side[side]++] = r;
-  }
-  for (int64_t u = 0; u < j->n; u++) total += volume(&j->work->units[u]);
+      if (j->rule->fast[r] == (side == 1)) ranks[side * n_side[0] + n_side[side]++] = r;
+  for (int64_t k = 0; k < j->n; k++) total += volume(&j->work->units[j->order[k]]);
   const double cut = j->rule->share * total;
-  for (int64_t u = 0; u < j->n; u++) {
-    const double middle = before + 0.5 * volume(&j->work->units[u]);
+  for (int64_t k = 0; k < j->n; k++) {
+    const double here = volume(&j->work->units[j->order[k]]), middle = before + 0.5 * here;
     const bool fast = middle < cut;
     const int n = n_side[fast];
     const double at = fast ? middle / cut : (middle - cut) / (total - cut);
@@ -183,12 +166,11 @@ static tsl_err plan_share(job *j) {
                "start more ranks, or set gpu_share to %d",
                j->rule->share, fast ? "cards" : "sockets", fast ? 0 : 1);
     const int nth = (int)(at * n);
-    const int rank = ranks[fast][nth < n ? nth : n - 1];
-    give(j, u, rank, cost(j, rank, u));
-    before += volume(&j->work->units[u]);
+    j->owner[j->order[k]] = ranks[fast * n_side[0] + (nth < n ? nth : n - 1)];
+    before += here;
   }
 done:
-  TSL_FREE_ALL(ranks[0], ranks[1]);
+  tsl_free(ranks);
   return err;
 }
 
@@ -201,7 +183,7 @@ void tsl_plan_sides(const bool *on_card, int n_ranks, bool *fast) {
 
 /* ---- search of the smallest capacity that a packing accepts */
 
-typedef bool (*packing)(job *j, const int64_t *order, double capacity);
+typedef bool (*packing)(job *j, double capacity);
 
 static const double PRECISE = 1e-4; /* of the capacity */
 
@@ -211,51 +193,51 @@ static double find_ideal(const job *j) {
   for (int t = 0; t < j->n_trees; t++) {
     const tree *of = &j->trees[t];
     double alone = 0;
-    for (int64_t u = 0; u < j->n; u++) alone += tree_cost(j, t, u);
+    for (int64_t k = 0; k < j->n; k++) alone += tree_cost(j, t, j->order[k]);
     if (alone <= 0) return 0;
     rate += of->n / alone;
-    for (int p = 0; p < of->n && j->base != NULL; p++) done += j->base[of->ranks[p]] / alone;
+    for (int p = 0; p < of->n; p++) done += j->base[of->ranks[p]] / alone;
   }
   return done / rate;
 }
 
 /* Up from there in growing steps, until a capacity fits; then halve what lies below it. */
-static tsl_err smallest_capacity(job *j, const int64_t *order, packing fits) {
+static tsl_err smallest_capacity(job *j, packing fits) {
   double low = 0, high = find_ideal(j);
-  for (double step = PRECISE * high; isfinite(high) && !fits(j, order, high); step *= 4)
+  for (double step = PRECISE * high; isfinite(high) && !fits(j, high); step *= 4)
     low = high, high += step;
   while (isfinite(high) && high - low > PRECISE * high) {
     const double middle = 0.5 * (low + high);
-    *(fits(j, order, middle) ? &high : &low) = middle;
+    *(fits(j, middle) ? &high : &low) = middle;
   }
   high *= 1 + 1e-12; /* the last accepted capacity, safe against rounding of the sums */
-  if (!fits(j, order, high))
+  if (!fits(j, high))
     return tsl_fail(TSL_ERR_INTERNAL, __FILE__, __LINE__, "no capacity packs the units");
   return TSL_OK;
 }
 
 /* ---- strips */
 
-static bool strips_fit(job *j, const int64_t *order, double capacity) {
+static bool strips_fit(job *j, double capacity) {
   int rank = 0;
-  (void)order;
-  clear_loads(j);
-  for (int64_t u = 0; u < j->n; u++) {
-    double seconds = cost(j, rank, u);
-    while (j->load[rank] + seconds > capacity) {
+  double load = j->base[0];
+  for (int64_t k = 0; k < j->n; k++) {
+    double then;
+    while ((then = load + tsl_workload_seconds(j->work, rank, j->order[k])) > capacity) {
       if (++rank == j->n_ranks) return false;
-      seconds = cost(j, rank, u);
+      load = j->base[rank];
     }
-    give(j, u, rank, seconds);
+    load = then;
+    j->owner[j->order[k]] = rank;
   }
   return true;
 }
 
 static tsl_err plan_strips(job *j) {
-  return smallest_capacity(j, NULL, strips_fit);
+  return smallest_capacity(j, strips_fit);
 }
 
-/* ---- orders by decreasing cost, for lpt and bins */
+/* ---- lpt and bins */
 
 static int by_decreasing_key(const void *a, const void *b, void *keys) {
   const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
@@ -264,39 +246,25 @@ static int by_decreasing_key(const void *a, const void *b, void *keys) {
   return x < y ? -1 : x > y;
 }
 
-static tsl_err order_units(const job *j, int64_t **order) {
-  tsl_err err = TSL_OK;
-  double *keys = NULL;
-  *order = NULL;
-  TSL_TRY(tsl_alloc(j->n, sizeof *keys, "plan order", (void **)&keys));
-  TSL_TRY(tsl_alloc(j->n, sizeof **order, "plan order", (void **)order));
-  for (int64_t u = 0; u < j->n; u++) keys[u] = mean_cost(j, u), (*order)[u] = u;
-  qsort_r(*order, (size_t)j->n, sizeof **order, by_decreasing_key, keys);
-done:
-  tsl_free(keys);
-  return err;
-}
-
-/* ---- lpt and bins */
-
-static bool bins_fit(job *j, const int64_t *order, double capacity) {
-  clear_loads(j);
+static bool bins_fit(job *j, double capacity) {
   set_trees(j);
   for (int64_t k = 0; k < j->n; k++)
-    if (!give_best(j, order[k], capacity)) return false;
+    if (!give_best(j, j->order[k], capacity)) return false;
   return true;
 }
 
 static tsl_err plan_in_order(job *j) {
   tsl_err err = TSL_OK;
-  int64_t *order = NULL;
-  TSL_TRY(order_units(j, &order));
+  double *keys = NULL;
+  TSL_TRY(tsl_alloc(j->work->n_units, sizeof *keys, "plan order", (void **)&keys));
+  for (int64_t k = 0; k < j->n; k++) keys[j->order[k]] = mean_cost(j, j->order[k]);
+  qsort_r(j->order, (size_t)j->n, sizeof *j->order, by_decreasing_key, keys);
   if (j->rule->kind == TSL_PLAN_BINS)
-    TSL_TRY(smallest_capacity(j, order, bins_fit));
+    TSL_TRY(smallest_capacity(j, bins_fit));
   else
-    (void)bins_fit(j, order, INFINITY);
+    (void)bins_fit(j, INFINITY);
 done:
-  tsl_free(order);
+  tsl_free(keys);
   return err;
 }
 
@@ -308,29 +276,25 @@ static tsl_err (*const planners[TSL_N_PLANS])(job *) = {
     [TSL_PLAN_SHARE] = plan_share,
 };
 
-tsl_err tsl_plan_assign(const tsl_plan_rule *rule, const tsl_workload *work, const double *base,
-                        int32_t *owner, double *load) {
+tsl_err tsl_plan_assign(const tsl_plan_rule *rule, const tsl_workload *work, uint32_t kinds,
+                        const double *base, int32_t *owner) {
   tsl_err err = TSL_OK;
-  job part = {.rule = rule,
-              .work = work,
-              .n = work->n_units,
-              .n_ranks = work->n_ranks,
-              .base = base,
-              .owner = owner,
-              .load = load};
-  clear_loads(&part);
-  if (part.n == 0) return TSL_OK;
+  const int n_ranks = work->n_ranks;
+  job part = {.rule = rule, .work = work, .n_ranks = n_ranks, .base = base, .owner = owner};
+  TSL_TRY(tsl_alloc(work->n_units, sizeof *part.order, "plan order", (void **)&part.order));
+  for (int64_t u = 0; u < work->n_units; u++)
+    if ((kinds >> work->units[u].kind & 1) != 0) part.order[part.n++] = u;
+  if (part.n == 0) goto done;
   TSL_TRY(make_trees(&part));
   TSL_TRY(planners[rule->kind](&part));
 done:
-  TSL_FREE_ALL(part.trees, part.ranks, part.nodes);
+  TSL_FREE_ALL(part.order, part.trees, part.ranks, part.nodes);
   return err;
 }
 
-tsl_err tsl_plan_open(const tsl_plan_rule *rule, const tsl_workload *work, tsl_plan *plan) {
+tsl_err tsl_plan_open(int64_t n_units, int n_ranks, tsl_plan *plan) {
   tsl_err err = TSL_OK;
-  *plan =
-      (tsl_plan){.n_units = work->n_units, .n_ranks = work->n_ranks, .kind = (int32_t)rule->kind};
+  *plan = (tsl_plan){.n_units = n_units, .n_ranks = n_ranks};
   TSL_TRY(tsl_alloc(plan->n_units, sizeof *plan->owner, "plan", (void **)&plan->owner));
   TSL_TRY(tsl_alloc(plan->n_ranks, sizeof *plan->seconds, "plan", (void **)&plan->seconds));
 done:

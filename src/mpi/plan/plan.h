@@ -15,7 +15,6 @@ typedef double (*tsl_seconds_fn)(const void *model, int rank, const tsl_unit *un
 typedef struct tsl_plan {
   int64_t n_units;
   int32_t n_ranks;
-  int32_t kind;
   double dynamic;           /**< part 0..1 of each rank's units that others may take; 0: none */
   bool kept;                /**< a phase has run: units with a setup stay with their owners */
   int32_t *owner;           /**< [n_units] rank */
@@ -53,16 +52,16 @@ static inline double tsl_workload_seconds(const tsl_workload *work, int on, int6
 /**
  * Deal units on top of what the ranks have to do already.
  * @param[in]  work   ids do not matter
- * @param[in]  base   shape [n_ranks], s; NULL: nothing
- * @param[out] owner  shape [n_units]
- * @param[out] load   shape [n_ranks], s, base included
+ * @param[in]  kinds  bits of the kinds whose units are dealt
+ * @param[in]  base   shape [n_ranks], s
+ * @param[out] owner  shape [n_units]; those of other kinds stay
  * @return TSL_ERR_INPUT when SHARE gives a part of the domain to a side without ranks
  */
-tsl_err tsl_plan_assign(const tsl_plan_rule *rule, const tsl_workload *work, const double *base,
-                        int32_t *owner, double *load);
+tsl_err tsl_plan_assign(const tsl_plan_rule *rule, const tsl_workload *work, uint32_t kinds,
+                        const double *base, int32_t *owner);
 
 /** A plan without owners. @param[out] plan  owned by the caller, free with tsl_plan_clear */
-tsl_err tsl_plan_open(const tsl_plan_rule *rule, const tsl_workload *work, tsl_plan *plan);
+tsl_err tsl_plan_open(int64_t n_units, int n_ranks, tsl_plan *plan);
 
 /** Load of the rank that has most; 0 or more. */
 double tsl_plan_longest(const double *load, int n_ranks);

@@ -36,7 +36,7 @@ void tsl_kind_sets_make(const tsl_problem *problem, const tsl_unit *units, int64
     int home = -1;
     for (int s = 0; s < sets->n; s++)
       if (tsl_kind_in(sets->mask[s], k) &&
-          (home < 0 || tsl_kind_count(sets->mask[s]) < tsl_kind_count(sets->mask[home])))
+          (home < 0 || __builtin_popcount(sets->mask[s]) < __builtin_popcount(sets->mask[home])))
         home = s;
     sets->home[k] = home;
   }
@@ -44,52 +44,22 @@ void tsl_kind_sets_make(const tsl_problem *problem, const tsl_unit *units, int64
 
 /* ---- plans */
 
-/* Everything of a plan of several sets. */
-typedef struct deal {
-  const tsl_plan_rule *rule;
-  const tsl_kind_sets *sets;
-  const tsl_workload *work;
-  tsl_unit *part; /* [n_units] room */
-  int64_t *place; /* [n_units] of part's units in units */
-  int32_t *owner; /* [n_units] of part's units */
-  double *loads;  /* [n_sets][n_ranks] */
-  double *load;   /* [n_ranks] */
-} deal;
-
-/* Deal the units whose home is a set; -1: those that have none. */
-static tsl_err deal_home(deal *d, int set, int32_t *owner) {
+/* Deal the units whose home is a set.
+ * @param[in,out] loads  [sets->n][n_ranks] of the units that are dealt */
+static tsl_err deal_home(const tsl_plan_rule *rule, const tsl_kind_sets *sets,
+                         const tsl_workload *work, int set, double *loads, int32_t *owner) {
   tsl_err err = TSL_OK;
-  tsl_workload part = *d->work;
-  const double *base = set >= 0 ? d->loads + (size_t)set * (size_t)part.n_ranks : NULL;
-  part.units = d->part, part.n_units = 0;
-  for (int64_t u = 0; u < d->work->n_units; u++)
-    if (d->sets->home[d->work->units[u].kind] == set)
-      d->part[part.n_units] = d->work->units[u], d->place[part.n_units++] = u;
-  TSL_TRY(tsl_plan_assign(d->rule, &part, base, d->owner, d->load));
-  for (int64_t k = 0; k < part.n_units; k++) {
-    const double seconds = tsl_workload_seconds(&part, d->owner[k], k);
-    owner[d->place[k]] = d->owner[k];
-    for (int s = 0; s < d->sets->n; s++)
-      if (tsl_kind_in(d->sets->mask[s], part.units[k].kind))
-        d->loads[s * part.n_ranks + d->owner[k]] += seconds;
+  uint32_t kinds = 0;
+  for (int k = 0; k < TSL_MAX_KINDS; k++)
+    if (sets->home[k] == set) kinds |= UINT32_C(1) << k;
+  TSL_TRY(tsl_plan_assign(rule, work, kinds, loads + set * work->n_ranks, owner));
+  for (int64_t u = 0; u < work->n_units; u++) {
+    const int kind = work->units[u].kind;
+    if (!tsl_kind_in(kinds, kind)) continue;
+    const double seconds = tsl_workload_seconds(work, owner[u], u);
+    for (int s = 0; s < sets->n; s++)
+      if (tsl_kind_in(sets->mask[s], kind)) loads[s * work->n_ranks + owner[u]] += seconds;
   }
-done:
-  return err;
-}
-
-/* Small sets first. */
-static tsl_err deal_all(deal *d, int32_t *owner) {
-  tsl_err err = TSL_OK;
-  const int64_t n = d->work->n_units, n_ranks = d->work->n_ranks;
-  TSL_TRY(tsl_alloc(n, sizeof *d->part, "plan", (void **)&d->part));
-  TSL_TRY(tsl_alloc(n, sizeof *d->place, "plan", (void **)&d->place));
-  TSL_TRY(tsl_alloc(n, sizeof *d->owner, "plan", (void **)&d->owner));
-  TSL_TRY(tsl_alloc(n_ranks, sizeof *d->load, "plan", (void **)&d->load));
-  TSL_TRY(tsl_alloc(d->sets->n * n_ranks, sizeof *d->loads, "plan", (void **)&d->loads));
-  for (int size = 0; size <= TSL_MAX_KINDS; size++)
-    for (int s = 0; s < d->sets->n; s++)
-      if (tsl_kind_count(d->sets->mask[s]) == size) TSL_TRY(deal_home(d, s, owner));
-  TSL_TRY(deal_home(d, -1, owner));
 done:
   return err;
 }
@@ -97,21 +67,21 @@ done:
 tsl_err tsl_plan_make(const tsl_plan_rule *rule, const tsl_kind_sets *sets,
                       const tsl_workload *work, tsl_plan *plan) {
   tsl_err err = TSL_OK;
-  deal d = {.rule = rule, .sets = sets, .work = work};
-  TSL_TRY(tsl_plan_open(rule, work, plan));
-  if (sets != NULL && sets->n > 1) {
-    TSL_TRY(deal_all(&d, plan->owner));
-    for (int64_t k = 0; k < (int64_t)sets->n * work->n_ranks; k++)
-      plan->seconds[k % work->n_ranks] += d.loads[k];
+  const int n_ranks = work->n_ranks;
+  double *loads = NULL; /* [sets->n][n_ranks] */
+  TSL_TRY(tsl_plan_open(work->n_units, n_ranks, plan));
+  TSL_TRY(tsl_alloc((int64_t)sets->n * n_ranks, sizeof *loads, "plan", (void **)&loads));
+  if (sets->n == 1 && n_ranks > 1 && rule->kind != TSL_PLAN_SHARE) plan->dynamic = rule->dynamic;
+  for (int size = 0; size <= TSL_MAX_KINDS; size++) /* small sets first */
     for (int s = 0; s < sets->n; s++)
-      plan->total_seconds += tsl_plan_longest(d.loads + s * work->n_ranks, work->n_ranks);
-  } else {
-    plan->dynamic = work->n_ranks > 1 && rule->kind != TSL_PLAN_SHARE ? rule->dynamic : 0;
-    TSL_TRY(tsl_plan_assign(rule, work, NULL, plan->owner, plan->seconds));
-    plan->total_seconds = tsl_plan_longest(plan->seconds, work->n_ranks);
+      if (__builtin_popcount(sets->mask[s]) == size)
+        TSL_TRY(deal_home(rule, sets, work, s, loads, plan->owner));
+  for (int s = 0; s < sets->n; s++) {
+    for (int r = 0; r < n_ranks; r++) plan->seconds[r] += loads[s * n_ranks + r];
+    plan->total_seconds += tsl_plan_longest(loads + s * n_ranks, n_ranks);
   }
 done:
-  TSL_FREE_ALL(d.part, d.place, d.owner, d.load, d.loads);
+  tsl_free(loads);
   if (err != TSL_OK) tsl_plan_clear(plan);
   return err;
 }
@@ -137,17 +107,14 @@ double tsl_plan_efficiency(const double *load, const tsl_cost *cost) {
 tsl_err tsl_plan_view(const tsl_plan *plan, const tsl_workload *work, uint32_t mask,
                       tsl_unit **part, tsl_plan *view) {
   tsl_err err = TSL_OK;
-  const tsl_plan_rule rule = {.kind = (tsl_plan_kind)plan->kind};
-  tsl_workload of_mask = *work;
+  int64_t n = 0;
   *part = NULL;
-  of_mask.n_units = 0;
+  TSL_TRY(tsl_plan_open(plan->n_units, plan->n_ranks, view));
+  TSL_TRY(tsl_alloc(plan->n_units, sizeof **part, "units of a phase", (void **)part));
   for (int64_t u = 0; u < plan->n_units; u++)
-    of_mask.n_units += tsl_kind_in(mask, work->units[u].kind);
-  TSL_TRY(tsl_plan_open(&rule, &of_mask, view));
-  TSL_TRY(tsl_alloc(of_mask.n_units, sizeof **part, "units of a phase", (void **)part));
-  for (int64_t u = 0, n = 0; u < plan->n_units; u++)
     if (tsl_kind_in(mask, work->units[u].kind))
       (*part)[n] = work->units[u], view->owner[n++] = plan->owner[u];
+  view->n_units = n;
   view->total_seconds = tsl_plan_loads(plan, work, mask, view->seconds);
 done:
   if (err != TSL_OK) tsl_plan_clear(view);

@@ -36,17 +36,9 @@ static inline bool tsl_kind_in(uint32_t mask, int kind) {
   return (mask >> kind & 1) != 0;
 }
 
-/** Kinds in a set given as bits. */
-static inline int tsl_kind_count(uint32_t mask) {
-  int n = 0;
-  for (; mask != 0; mask &= mask - 1) n++;
-  return n;
-}
-
 /**
  * Make a plan. Several sets: nothing is taken from others; plan->seconds and total_seconds are
  * those of one phase of each set together.
- * @param[in]  sets  NULL: all kinds are one
  * @param[in]  work  ids 0..n_units-1 in order
  * @param[out] plan  owned by the caller, free with tsl_plan_clear; one rank: nothing is taken
  * @return as tsl_plan_assign

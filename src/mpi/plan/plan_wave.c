@@ -2,6 +2,8 @@
  * the predicted end. */
 #include "plan_wave.h"
 
+#include "plan_kinds.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -15,21 +17,6 @@ typedef struct lane_costs {
 static double lane_seconds(const void *model, int rank, const tsl_unit *lane) {
   const lane_costs *c = model;
   return c->seconds[rank * c->n + lane->id];
-}
-
-static tsl_err sum_lanes(const tsl_workload *work, lane_costs *c) {
-  tsl_err err = TSL_OK;
-  TSL_TRY(tsl_alloc(c->n, sizeof *c->units, "lanes", (void **)&c->units));
-  TSL_TRY(tsl_alloc(c->n * work->n_ranks, sizeof *c->seconds, "lanes", (void **)&c->seconds));
-  for (int64_t u = 0; u < work->n_units; u++) {
-    const int64_t lane = work->units[u].lane;
-    c->units[lane].id = lane;
-    c->units[lane].count += work->units[u].count;
-    for (int r = 0; r < work->n_ranks; r++)
-      c->seconds[r * c->n + lane] += tsl_workload_seconds(work, r, u);
-  }
-done:
-  return err;
 }
 
 static tsl_err count_lanes(const tsl_workload *work, int64_t *n_lanes) {
@@ -58,16 +45,20 @@ static void deal_tiles(const tsl_workload *work, tsl_plan *plan) {
 }
 
 /* Deal the lanes, and own the tiles as they are dealt. */
-static tsl_err deal_lanes(const tsl_plan_rule *rule, const tsl_workload *work, int64_t n_lanes,
+static tsl_err deal_lanes(const tsl_plan_rule *rule, const tsl_workload *work, int64_t n,
                           tsl_plan *plan) {
   tsl_err err = TSL_OK;
-  lane_costs lanes = {.n = n_lanes};
+  lane_costs lanes = {.n = n};
   int32_t *owner = NULL;
-  TSL_TRY(sum_lanes(work, &lanes));
-  TSL_TRY(tsl_alloc(n_lanes, sizeof *owner, "lanes", (void **)&owner));
-  const tsl_workload of_lanes = {lanes.units, n_lanes, work->n_ranks, lane_seconds, &lanes};
-  const tsl_plan_rule fixed = {.kind = rule->kind};
-  TSL_TRY(tsl_plan_assign(&fixed, &of_lanes, NULL, owner, plan->seconds));
+  TSL_TRY(tsl_alloc(n, sizeof *lanes.units, "lanes", (void **)&lanes.units));
+  TSL_TRY(tsl_alloc(n * work->n_ranks, sizeof *lanes.seconds, "lanes", (void **)&lanes.seconds));
+  TSL_TRY(tsl_alloc(n, sizeof *owner, "lanes", (void **)&owner));
+  for (int64_t l = 0; l < n; l++) lanes.units[l].id = l;
+  for (int64_t u = 0; u < work->n_units; u++)
+    for (int r = 0; r < work->n_ranks; r++)
+      lanes.seconds[r * n + work->units[u].lane] += tsl_workload_seconds(work, r, u);
+  const tsl_workload of_lanes = {lanes.units, n, work->n_ranks, lane_seconds, &lanes};
+  TSL_TRY(tsl_plan_assign(rule, &of_lanes, UINT32_MAX, plan->seconds, owner));
   for (int64_t u = 0; u < plan->n_units; u++) plan->owner[u] = owner[work->units[u].lane];
 done:
   TSL_FREE_ALL(lanes.units, lanes.seconds, owner);
@@ -77,19 +68,18 @@ done:
 tsl_err tsl_plan_wave(const tsl_plan_rule *rule, const tsl_workload *work, tsl_plan *plan) {
   tsl_err err = TSL_OK;
   int64_t n_lanes = 0;
-  *plan = (tsl_plan){.n_units = 0};
+  TSL_TRY(tsl_plan_open(work->n_units, work->n_ranks, plan));
   if (rule->kind != TSL_PLAN_STRIPS && rule->kind != TSL_PLAN_ROUNDROBIN)
     TSL_FAIL(TSL_ERR_INPUT,
              "run.plan: %s does not suit tiles that depend on each other; "
              "use strips (default) or roundrobin",
              tsl_plan_words[rule->kind]);
-  TSL_TRY(tsl_plan_open(rule, work, plan));
   TSL_TRY(count_lanes(work, &n_lanes));
   if (rule->kind == TSL_PLAN_STRIPS && n_lanes == work->n_units)
     deal_tiles(work, plan);
   else
     TSL_TRY(deal_lanes(rule, work, n_lanes, plan));
-  plan->total_seconds = tsl_plan_longest(plan->seconds, plan->n_ranks);
+  plan->total_seconds = tsl_plan_loads(plan, work, UINT32_MAX, plan->seconds);
 done:
   return err;
 }
@@ -121,7 +111,7 @@ static double take_edge(timetable *t, int64_t tile, int rank) {
   const double bytes = (double)t->problem->family->edge_bytes(t->problem, &t->work->units[tile]);
   const int from = t->plan->owner[tile];
   const bool far = t->network != NULL && tsl_network_crosses(t->network, from, rank);
-  const double way = far ? tsl_network_message(t->network, from, rank, bytes) : 0;
+  const double way = far ? tsl_network_message(t->network, bytes) : 0;
   const uint64_t bit = UINT64_C(1) << rank % 64;
   t->ranks[rank].idle = fmax(t->ranks[rank].idle, t->end[tile] + way);
   if (t->taken[tile] & bit) return 0;

@@ -19,17 +19,27 @@ typedef struct search {
   bool *closed;         /* [n_ranks] none of the slowest rank's units is worth moving there */
 } search;
 
-static tsl_err open_search(search *s) {
-  tsl_err err = TSL_OK;
-  const tsl_timing_history *l = s->learned;
-  TSL_TRY(tsl_alloc(l->n_units, sizeof *s->to, "rebalancing", (void **)&s->to));
-  TSL_TRY(tsl_alloc(l->n_units, sizeof *s->paid, "rebalancing", (void **)&s->paid));
-  TSL_TRY(tsl_alloc(l->n_ranks, sizeof *s->load, "rebalancing", (void **)&s->load));
-  TSL_TRY(tsl_alloc(l->n_ranks, sizeof *s->extra, "rebalancing", (void **)&s->extra));
-  TSL_TRY(tsl_alloc(l->n_ranks, sizeof *s->closed, "rebalancing", (void **)&s->closed));
-  for (int64_t u = 0; u < l->n_units; u++) s->to[u] = s->paid[u] = s->owner[u];
-done:
-  return err;
+/* ---- times */
+
+/* Seconds on rank to over those on rank from: the cost model's, corrected by what both have shown
+ * with the kind in the set. */
+static double ratio(const tsl_timing_history *l, int set, int64_t unit, int from, int to) {
+  const tsl_unit *of = &l->units[unit];
+  const double there = tsl_cost_seconds(l->cost, to, of),
+               here = tsl_cost_seconds(l->cost, from, of);
+  const double off_there = tsl_history_off(l, set, to, of->kind);
+  const double off_here = tsl_history_off(l, set, from, of->kind);
+  const double off = off_there > 0 && off_here > 0 ? off_there / off_here : 1;
+  return there > 0 && here > 0 ? there / here * off : off;
+}
+
+/* The unit has moved: its times go over to the new owner, in all sets. */
+static void carry(tsl_timing_history *l, int64_t unit, int from, int to) {
+  for (int s = 0; s < l->sets->n; s++) {
+    tsl_history_of(l, s, unit)->seconds *= ratio(l, s, unit, from, to);
+    tsl_history_of(l, s, unit)->last = 0;
+  }
+  l->first[unit] = 0;
 }
 
 /* ---- sums */
@@ -38,7 +48,7 @@ done:
 static double seconds_on(const search *s, int64_t unit, int rank) {
   const double known = tsl_history_of(s->learned, s->set, unit)->seconds;
   const int from = s->owner[unit];
-  return rank == from ? known : known * tsl_history_ratio(s->learned, s->set, unit, from, rank);
+  return rank == from ? known : known * ratio(s->learned, s->set, unit, from, rank);
 }
 
 /* What its first run on a rank that has not had it takes more. */
@@ -118,7 +128,12 @@ tsl_err tsl_rebalance(tsl_timing_history *l, int set, double threshold, int32_t 
                       tsl_rebalance_gain *gain) {
   tsl_err err = TSL_OK;
   search s = {.learned = l, .set = set, .owner = owner};
-  TSL_TRY(open_search(&s));
+  TSL_TRY(tsl_alloc(l->n_units, sizeof *s.to, "rebalancing", (void **)&s.to));
+  TSL_TRY(tsl_alloc(l->n_units, sizeof *s.paid, "rebalancing", (void **)&s.paid));
+  TSL_TRY(tsl_alloc(l->n_ranks, sizeof *s.load, "rebalancing", (void **)&s.load));
+  TSL_TRY(tsl_alloc(l->n_ranks, sizeof *s.extra, "rebalancing", (void **)&s.extra));
+  TSL_TRY(tsl_alloc(l->n_ranks, sizeof *s.closed, "rebalancing", (void **)&s.closed));
+  for (int64_t u = 0; u < l->n_units; u++) s.to[u] = s.paid[u] = owner[u];
   sum_up(&s, owner);
   *gain = (tsl_rebalance_gain){.imbalance_before = imbalance(&s)};
   move_units(&s, threshold);
@@ -126,7 +141,7 @@ tsl_err tsl_rebalance(tsl_timing_history *l, int set, double threshold, int32_t 
   gain->imbalance_after = imbalance(&s);
   for (int64_t u = 0; u < l->n_units; u++) {
     if (s.paid[u] == owner[u]) continue;
-    tsl_history_carry(l, u, owner[u], s.paid[u]);
+    carry(l, u, owner[u], s.paid[u]);
     owner[u] = s.paid[u];
     gain->moved++;
   }

@@ -17,28 +17,17 @@ static double run_seconds(const participants *p) {
   return 1 / p->rate;
 }
 
-static int phases_of(const tsl_select_ask *ask) {
-  return ask->phases > 1 ? ask->phases : 1;
-}
-
-/* All runs of a unit on a rank. */
-static double runs_seconds(const tsl_select_ask *ask, int rank, int64_t unit) {
-  const tsl_workload *w = &ask->work;
-  const double setup = ask->setup != NULL ? ask->setup(w->model, rank, &w->units[unit]) : 0;
-  return phases_of(ask) * tsl_workload_seconds(w, rank, unit) + setup;
-}
-
 static double price_of(const tsl_select_ask *ask, const participants *p) {
   if (p->slow == 0) return 0;
   const double fill = ask->stages > 0 ? p->slow * run_seconds(p) / (double)ask->stages : 0;
-  return TSL_USEFUL_START * phases_of(ask) + p->unit + p->bytes / TSL_USEFUL_RATE + fill;
+  return TSL_USEFUL_START * ask->phases + p->unit + p->bytes / TSL_USEFUL_RATE + fill;
 }
 
 static participants with_rank(const tsl_select_ask *ask, const participants *p,
                               const tsl_use *rank) {
   participants more = *p;
   const double rate = 1 / rank->alone, share = rate / (p->rate + rate);
-  const double whole = rank->alone / (double)(ask->work.n_units * phases_of(ask));
+  const double whole = rank->alone / (double)(ask->work.n_units * ask->phases);
   const double unit = whole > TSL_USEFUL_START ? whole / ask->cut_last : whole;
   more.rate += rate;
   more.unit = fmax(p->unit, unit);
@@ -70,7 +59,7 @@ static int by_rank(const void *a, const void *b) {
 }
 
 /* Of a list ordered by speed. */
-static void select_ranks_choose(const tsl_select_ask *ask, tsl_use *use) {
+static void choose(const tsl_select_ask *ask, tsl_use *use) {
   const int n = ask->work.n_ranks;
   participants p = {.rate = 0}, best;
   int peers = 0;
@@ -92,11 +81,12 @@ void tsl_select_ranks(const tsl_select_ask *ask, tsl_use *use) {
     if (ask->like != NULL && ask->like[r] < r)
       use[r].alone = use[ask->like[r]].alone;
     else
-      for (int64_t u = 0; u < ask->work.n_units; u++) use[r].alone += runs_seconds(ask, r, u);
+      for (int64_t u = 0; u < ask->work.n_units; u++)
+        use[r].alone += ask->phases * tsl_workload_seconds(&ask->work, r, u);
     known = known && use[r].alone > 0;
   }
   if (!known) return; /* nothing to do, or nothing known of a rank: all take part */
   qsort(use, (size_t)ask->work.n_ranks, sizeof *use, by_speed);
-  select_ranks_choose(ask, use);
+  choose(ask, use);
   qsort(use, (size_t)ask->work.n_ranks, sizeof *use, by_rank);
 }

@@ -21,13 +21,12 @@
 
 /** What is judged. */
 typedef struct tsl_select_ask {
-  tsl_workload work;    /**< one run of each unit */
-  tsl_seconds_fn setup; /**< what a rank's first run of a unit takes more; NULL: nothing */
-  int phases;           /**< runs of each unit that are expected, 0 is 1 */
-  const int32_t *like;  /**< [n_ranks] as in tsl_plan_rule, or NULL */
-  double bytes;         /**< of all results that go to rank 0 or to the file */
-  int64_t stages;       /**< WAVE: of strips, each rank more lengthens the run by one; else 0 */
-  double cut_last;      /**< units longer than TSL_USEFUL_START can be cut into so many */
+  tsl_workload work;   /**< one run of each unit, with its part of what is done once */
+  int phases;          /**< runs of each unit that are expected, 1 or more */
+  const int32_t *like; /**< [n_ranks] as in tsl_plan_rule, or NULL */
+  double bytes;        /**< of all results that go to rank 0 or to the file */
+  int64_t stages;      /**< WAVE: of strips, each rank more lengthens the run by one; else 0 */
+  double cut_last;     /**< units longer than TSL_USEFUL_START can be cut into so many */
 } tsl_select_ask;
 
 /** What a rank brings and costs; a row of /run/ranks. */

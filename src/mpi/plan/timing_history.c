@@ -54,19 +54,6 @@ static double as_later(const tsl_timing_history *l, const tsl_out_unit *row) {
   return row->phase == 0 && now > 0 ? row->measured * later / now : row->measured;
 }
 
-/* A second run is believed; of later ones time counts as far as two phases show it. */
-static void take_row(tsl_timing_history *l, int set, const tsl_out_unit *row, const rank_sum *sum) {
-  tsl_history_unit *of = tsl_history_of(l, set, row->unit.id);
-  double *first = &l->first[row->unit.id];
-  if (*first == 0) {
-    *first = fmax(as_later(l, row), DBL_MIN);
-    return;
-  }
-  of->seconds = of->last > 0 ? fmin(row->measured, of->last) : row->measured;
-  if (of->last > 0 && sum->both > 0) of->seconds *= fmin(sum->now, sum->last) / sum->both;
-  of->last = row->measured;
-}
-
 /* Of the rank's units of the kind that were there in the set's last phase. */
 static void add_row(const tsl_timing_history *l, int set, const tsl_out_unit *row, rank_sum *sum) {
   const double last = tsl_history_of(l, set, row->unit.id)->last;
@@ -74,22 +61,27 @@ static void add_row(const tsl_timing_history *l, int set, const tsl_out_unit *ro
   sum->now += row->measured, sum->last += last, sum->both += fmin(row->measured, last);
 }
 
-static void add_known(const tsl_timing_history *l, int set, const tsl_out_unit *row,
-                      rank_sum *sum) {
-  const tsl_history_unit *of = tsl_history_of(l, set, row->unit.id);
+/* A second run is believed, and tells what the first took more; of later ones time counts as far as
+ * two phases show it. */
+static void take_row(tsl_timing_history *l, int set, const tsl_out_unit *row, rank_sum *sum) {
+  tsl_history_unit *of = tsl_history_of(l, set, row->unit.id);
+  tsl_history_setups *setups = &l->setups[place_of(l, 0, row->owner, row->unit.kind)];
   const double predicted = tsl_cost_seconds(l->cost, row->owner, &row->unit);
-  if (of->seconds <= 0) return;
-  sum->seconds += of->seconds, sum->predicted += predicted * (of->own > 0 ? of->own : 1);
-}
-
-/* A second run tells what the first took more. */
-static void take_first(tsl_timing_history *l, int set, const tsl_out_unit *row) {
   double *first = &l->first[row->unit.id];
-  tsl_history_setups *of = &l->setups[place_of(l, 0, row->owner, row->unit.kind)];
-  if (*first < 0 || tsl_history_of(l, set, row->unit.id)->last <= 0) return;
-  of->took += fmax(0, *first - row->measured);
-  of->predicted += tsl_cost_setup(l->cost, row->owner, &row->unit);
-  *first = -1;
+  if (*first == 0) {
+    *first = fmax(as_later(l, row), DBL_MIN);
+  } else {
+    of->seconds = of->last > 0 ? fmin(row->measured, of->last) : row->measured;
+    if (of->last > 0 && sum->both > 0) of->seconds *= fmin(sum->now, sum->last) / sum->both;
+    of->last = row->measured;
+  }
+  if (*first > 0 && of->last > 0) {
+    setups->took += fmax(0, *first - row->measured);
+    setups->predicted += tsl_cost_setup(l->cost, row->owner, &row->unit);
+    *first = -1;
+  }
+  if (of->seconds > 0)
+    sum->seconds += of->seconds, sum->predicted += predicted * (of->own > 0 ? of->own : 1);
 }
 
 /* The unit's own factor is found once. */
@@ -112,28 +104,14 @@ tsl_err tsl_history_phase(tsl_timing_history *l, int set, const tsl_out_unit *ro
     if (row->owner >= 0) add_row(l, set, row, sum_of(l, sums, row));
   for (const tsl_out_unit *row = rows; row < end; row++)
     if (row->owner >= 0) take_row(l, set, row, sum_of(l, sums, row));
-  for (const tsl_out_unit *row = rows; row < end; row++)
-    if (row->owner >= 0) add_known(l, set, row, sum_of(l, sums, row));
   for (int64_t k = 0; k < n_kinds; k++)
     if (sums[k].seconds > 0 && sums[k].predicted > 0)
       l->off[first + k] = sums[k].seconds / sums[k].predicted;
   for (const tsl_out_unit *row = rows; row < end; row++)
-    if (row->owner >= 0) take_first(l, set, row), take_own(l, set, row);
+    if (row->owner >= 0) take_own(l, set, row);
 done:
   tsl_free(sums);
   return err;
-}
-
-/* ---- moving */
-
-double tsl_history_ratio(const tsl_timing_history *l, int set, int64_t unit, int from, int to) {
-  const tsl_unit *of = &l->units[unit];
-  const double there = tsl_cost_seconds(l->cost, to, of),
-               here = tsl_cost_seconds(l->cost, from, of);
-  const double off_there = tsl_history_off(l, set, to, of->kind);
-  const double off_here = tsl_history_off(l, set, from, of->kind);
-  const double off = off_there > 0 && off_here > 0 ? off_there / off_here : 1;
-  return there > 0 && here > 0 ? there / here * off : off;
 }
 
 double tsl_history_setup(const tsl_timing_history *l, int set, int64_t unit, int rank) {
@@ -142,12 +120,4 @@ double tsl_history_setup(const tsl_timing_history *l, int set, int64_t unit, int
   const double off = tsl_history_off(l, set, rank, kind);
   const double setup = tsl_cost_setup(l->cost, rank, &l->units[unit]);
   return setup * (of->predicted > 0 ? of->took / of->predicted : off > 0 ? off : 1);
-}
-
-void tsl_history_carry(tsl_timing_history *l, int64_t unit, int from, int to) {
-  for (int s = 0; s < l->sets->n; s++) {
-    tsl_history_of(l, s, unit)->seconds *= tsl_history_ratio(l, s, unit, from, to);
-    tsl_history_of(l, s, unit)->last = 0;
-  }
-  l->first[unit] = 0;
 }

@@ -74,14 +74,6 @@ static inline tsl_history_unit *tsl_history_of(const tsl_timing_history *learned
 /** Measured over predicted seconds of a rank in a set with a kind; 0: not known. */
 double tsl_history_off(const tsl_timing_history *learned, int set, int rank, int kind);
 
-/** s of a unit on rank to over those on rank from: the cost model's, corrected by what both have
- *  shown with the kind in the set. */
-double tsl_history_ratio(const tsl_timing_history *learned, int set, int64_t unit, int from,
-                         int to);
-
 /** s that the first run of a unit on a rank takes more than later ones: the cost model's, corrected
  *  by what the rank's first runs of the kind have shown, else as later ones. */
 double tsl_history_setup(const tsl_timing_history *learned, int set, int64_t unit, int rank);
-
-/** The unit has moved: its times go over to the new owner, in all sets. */
-void tsl_history_carry(tsl_timing_history *learned, int64_t unit, int from, int to);

@@ -218,7 +218,7 @@ static tsl_err store_about(const tsl_session *s, tsl_out *out) {
                                                   .title = tsl_deck_title(s->deck),
                                                   .version = TSL_VERSION,
                                                   .git_hash = TSL_GIT_HASH,
-                                                  .plan = tsl_plan_words[s->plan.kind],
+                                                  .plan = tsl_plan_words[s->run.plan],
                                                   .start_time = s->began,
                                                   .command = s->options->command,
                                                   .deck = tsl_deck_text(s->deck),

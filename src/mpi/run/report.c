@@ -75,7 +75,7 @@ void tsl_report_plan(const tsl_session *s, FILE *file) {
   tsl_session_facts(s, facts);
   fputs(facts, file);
   fprintf(file, "%lld units; plan %s; calibration %s\n", (long long)plan->n_units,
-          tsl_plan_words[plan->kind],
+          tsl_plan_words[s->run.plan],
           s->measured > 0        ? "measured now"
           : s->cost.guessed == 0 ? "from file"
                                  : "guessed from what `tesela probe` measured");

@@ -100,7 +100,7 @@ static tsl_err name_calibration(const tsl_session *s) {
   tsl_err err = TSL_OK;
   char path[1024];
   TSL_TRY(tsl_calibration_path(&s->run, path, sizeof path));
-  if (s->run.calibration != NULL) TSL_TRY(tsl_calibration_check(path));
+  TSL_TRY(tsl_calibration_check(&s->run));
   TSL_TRY(tsl_files_write(TSL_FILE_GROWS, "run.calibration", path));
 done:
   return tsl_deck_blame(s->deck, "run.calibration", err);

@@ -10,10 +10,8 @@
 
 static tsl_err share_plan(tsl_session *s) {
   tsl_err err = TSL_OK;
-  const tsl_workload work = tsl_session_work(s, NULL);
-  const tsl_plan_rule rule = {.kind = (tsl_plan_kind)s->run.plan};
   tsl_plan *p = &s->plan;
-  TSL_COLLECTIVE_TRY(s->comm, s->rank != 0 ? tsl_plan_open(&rule, &work, p) : TSL_OK);
+  TSL_COLLECTIVE_TRY(s->comm, s->rank != 0 ? tsl_plan_open(s->units.n, s->size, p) : TSL_OK);
   int32_t *owner = p->owner;
   double *seconds = p->seconds;
   TSL_TRY(tsl_bcast_bytes(s->comm, p, (int64_t)sizeof *p));
@@ -30,9 +28,8 @@ static int phases_ahead(const tsl_session *s) {
 }
 
 /* A run of a unit, with its part of what is done once. */
-static tsl_seconds_fn planned_seconds(const tsl_session *s) {
-  if (phases_ahead(s) == 1) return tsl_cost_first;
-  return s->settled ? tsl_cost_seconds : tsl_cost_mean;
+static tsl_seconds_fn mean_seconds(const tsl_session *s) {
+  return phases_ahead(s) == 1 ? tsl_cost_first : tsl_cost_mean;
 }
 
 /* tsl_seconds_fn for planners; who takes no part would need for ever, and units that are finished
@@ -41,7 +38,8 @@ static double cost_of(const void *model, int rank, const tsl_unit *unit) {
   const tsl_session *s = model;
   if (!tsl_cost_takes_part(&s->cost, rank)) return INFINITY;
   if (s->finished != NULL && s->finished[unit->id]) return 0;
-  return planned_seconds(s)(&s->cost, rank, unit);
+  const bool once = phases_ahead(s) > 1 && s->settled;
+  return (once ? tsl_cost_seconds : mean_seconds(s))(&s->cost, rank, unit);
 }
 
 /* Are there units whose first run on a rank takes more than later ones? */
@@ -165,8 +163,7 @@ static tsl_err judge_ranks(tsl_session *s) {
                    s->run.plan == TSL_PLAN_SHARE;
   TSL_TRY(tsl_alloc(s->size, sizeof *like, "ranks", (void **)&like));
   tsl_cost_like(&s->cost, like);
-  const tsl_select_ask ask = {.work = tsl_session_work(s, tsl_cost_seconds),
-                              .setup = tsl_cost_setup,
+  const tsl_select_ask ask = {.work = tsl_session_work(s, mean_seconds(s)),
                               .phases = phases_ahead(s),
                               .like = like,
                               .bytes = (double)tsl_session_output_bytes(s),
