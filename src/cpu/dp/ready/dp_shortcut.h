@@ -2,12 +2,12 @@
  * @file dp_shortcut.h
  * Sequences that are alike need only a band of the table's diagonals (dp_diagonals.h).
  *
- * Bands that double in width are computed until one is certain, or a path found in one of them
- * proves which band is. All that are not known to be certain beforehand take at most a twentieth of
- * the cells that are this rank's part of the table (which are up to twice as slow in narrow bands),
- * and end early where the rest would have to be much better than what was seen; the one that is
- * takes at most 0.6 of them with what was spent. Else the table is computed as a whole. One rank
- * computes bands, so its part is by its threads; where a card takes part there are no attempts.
+ * The path of anchors (dp_anchors.h) proves which band is certain. Where its anchors are doubtful,
+ * bands that double in width are computed first, for a better path: while one costs less than an
+ * eighth of what it may save, and all together at most a fortieth of the cells that are this rank's
+ * part of the table (which are up to twice as slow in narrow bands). The certain band takes at most
+ * 0.6 of them with what was spent; else the table is computed as a whole. One rank computes bands,
+ * so its part is by its threads; where a card takes part there are none.
  */
 #pragma once
 
