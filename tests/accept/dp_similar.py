@@ -172,9 +172,9 @@ def fits():
     check(refused.status == 2 and "dp.memory" in refused.err, refused.tail())
 
 
-PLANNED = {"mutated 0.03": (0, 25), "long gap": (0, 25), "end": (0, 25), "half": (45, 60), "strangers": (100, 100),
+PLANNED = {"mutated 0.03": (0, 25), "long gap": (0, 25), "end": (0, 25), "half": (45, 60), "strangers": (60, 100),
            "protein": (0, 40)}
-SAID = r"a path has the (?:distance|score|length) (-?\d+), so that (?:about ([\d.]+) %|all) of the table's [\d.e+]+ cells"
+SAID = r"a path has the (?:distance|score|length) (-?\d+): (?:a band of about ([\d.]+) %|no band) of the table's [\d.e+]+"
 
 
 def plans(name, kind):
@@ -186,16 +186,17 @@ def plans(name, kind):
         section.update({"scores": {"matrix": "BLOSUM62", "open": 10, "extend": 1}} if name == "matrix" else {})
     deck = suite.deck("plan.yaml", {"family": "dp", "run": {"device": "cpu", "threads": 1}, "dp": section})
     said = suite.run(["plan", deck])
-    made = re.search(SAID + r" are to be computed, at best ([\d.]+) %", said.out)
+    made = re.search(SAID + r" cells is certain; at least ([\d.]+) % are needed", said.out)
     check(said.status == 0 and made, said.tail() + said.out)
     likely, least = float(made[2] or 100), float(made[3])
     check(PLANNED[kind][0] <= likely <= PLANNED[kind][1] and least <= likely, f"{likely} %, at best {least} %")
     with suite.result({"family": "dp", "run": {"device": "cpu", "threads": 1}, "dp": section}) as file:
         facts, goal = file["run/facts"][()].decode(), int(file["results/goal"][0])
     check(made[0] in facts, facts)
+    check(("by the shortcut" in said.out) == (likely <= 60), said.out)
     check(int(made[1]) >= goal if "distance" in made[0] else int(made[1]) <= goal, f"{made[1]}, but the optimum is {goal}")
     part = re.search(r"([\d.e+]+) of the table's ([\d.e+]+) cells in .*; no path", facts)
-    check(bool(part) == (likely < 100), facts)
+    check(bool(part) == (likely <= 60), facts)
     check(not part or abs(float(part[1]) / float(part[2]) - likely / 100) < 0.05, facts)
     return f"{likely} %"
 

@@ -104,10 +104,8 @@ typedef struct dp_attempts {
   int64_t goal;
 } dp_attempts;
 
-/** Of the table a certain band may take so much: more would not be clearly less work. */
-static const double DP_BAND_MOST = 0.6;
-
-/** Root: a path that is known before the table is filled. @return TSL_ERR_MEMORY */
+/** Root: a path that is known before the table is filled, and what it leaves to be computed
+ *  (problem->likely). @return TSL_ERR_MEMORY */
 tsl_err dp_attempts_look(tsl_problem *problem);
 
 /** Root. certain: no tiles are cut, and the goal is theirs. */

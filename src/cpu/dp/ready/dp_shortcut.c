@@ -81,34 +81,21 @@ done:
   return err;
 }
 
-/** This worker's part of the threads, 0 where a card takes part. */
-static double share_of(const tsl_worker *w, const tsl_device *devices, int n) {
-  double threads = 0;
-  for (int k = 0; k < n; k++) {
-    if (devices[k].kind != TSL_CPU) return 0;
-    threads += tsl_max(devices[k].threads, 1);
-  }
-  return threads > w->cpu.threads ? w->cpu.threads / threads : 1;
-}
-
-tsl_err dp_shortcut_cpu(tsl_worker *w, tsl_problem *problem, const tsl_device *devices, int n,
-                        bool *found) {
-  static const double PROBES = 0.025; /* of the cells of a rank's part of the table */
+tsl_err dp_shortcut_cpu(tsl_worker *w, tsl_problem *problem, double most, bool *found) {
+  static const double PROBES = 0.04; /* of what pays */
   tsl_err err = TSL_OK;
   const dp_params *p = w->dp.c.p;
   const double start = tsl_cpu_seconds();
-  const double part = (double)p->n * (double)p->m * share_of(w, devices, n);
+  const double cells = (double)p->n * (double)p->m * most;
   search t = {.w = w,
               .p = p,
-              .most = DP_BAND_MOST * part,
-              .probes = PROBES * part,
-              .bytes = (double)p->budget,
+              .most = cells,
+              .probes = PROBES * cells,
+              .bytes = (double)(w->room > 0 ? tsl_min(p->budget, w->room) : p->budget),
               .path = dp_attempts_of(problem)->path,
               .attempts = dp_attempts_of(problem)};
   *found = false;
   if (!t.attempts->looked) return TSL_OK;
-  if (devices[0].host_limit > 0 && (double)devices[0].host_limit < t.bytes)
-    t.bytes = (double)devices[0].host_limit;
   TSL_TRY(look(&t, problem));
   t.attempts->seconds = tsl_cpu_unit_seconds(start, w->slow, 1);
   *found = t.attempts->certain;
