@@ -201,6 +201,20 @@ def plans(name, kind):
     return f"{likely} %"
 
 
+def slow_root():
+    """A band on rank 0 that would take longer than the table on both ranks is not computed."""
+    a, b = pair("mutated 0.03", 30000, 5)
+    write_pair(a, b)
+    section = {**PROBLEMS["global"], "alphabet": "dna", "a": {"file": "pair.fasta"}, "b": {"file": "pair.fasta", "record": 2}}
+    tree = {"family": "dp", "dp": section, "run": {"device": "cpu", "threads": 1, "ranks": "all", "calibrate": "always"}}
+    parts, goals = [], []
+    for slow in (1, 30):
+        with suite.result(tree, ranks=2, env={"TSL_TEST_SLOW": f"0:{slow}", "TSL_TEST_CLOCK": "processor"}) as file:
+            parts.append("no path outside" in file["run/facts"][()].decode())
+            goals.append(int(file["results/goal"][0]))
+    check(parts == [True, False] and goals[0] == goals[1], f"a band: {parts}; {goals}")
+
+
 SIZES = [0, 1, 2, 63, 64, 65, 500, 1400, 1999, 2000]
 rounds = np.random.default_rng(11)
 names = list(PROBLEMS)
@@ -221,6 +235,7 @@ for name in ("unit edit", "lcs", "global", "costs", "matrix"):
 for name in ("unit edit", "global"):
     suite.case(f"{name}, repeats that differ: a small part", saves, name, "repeats that differ", 60000)
 suite.case("more than the memory", fits)
+suite.case("a slow rank 0", slow_root)
 for name in ("unit edit", "lcs", "global", "matrix"):
     for kind in PLANNED:
         suite.case(f"plan: {name}, {kind}", plans, name, kind)
