@@ -165,12 +165,10 @@ done:
   return err;
 }
 
-/* A run goes on from a checkpoint where it was. Not tried beside cards. */
+/* A run goes on from a checkpoint where it was. */
 static bool has_shortcut(const tsl_session *s) {
   const tsl_backend *backend =
       tsl_backend_find(tsl_platform_of(s->executor.placement), s->family->name);
-  for (int r = 0; r < s->size; r++)
-    if (s->placements[r].device.kind != TSL_CPU) return false;
   return s->options->restart == NULL && backend != NULL && backend->shortcut != NULL;
 }
 
