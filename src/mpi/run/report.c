@@ -90,11 +90,11 @@ void tsl_report_plan(const tsl_session *s, FILE *file) {
   if (s->first > 0) fprintf(file, "first phase: predicted %.4g s; later ones:\n", s->first);
   set_lines(s, file);
   tsl_checkpoints_print(s, file);
-  fprintf(file, "predicted %.4g s of computing", plan->total_seconds);
-  if (likely > 0) fprintf(file, ", about %.3g s by the shortcut", likely);
-  fprintf(file, "; output %s", tsl_bytes_text((double)tsl_session_output_bytes(s), text));
+  fprintf(file, "predicted %.4g s of computing; output %s", plan->total_seconds,
+          tsl_bytes_text((double)tsl_session_output_bytes(s), text));
   if (plan->traceback_seconds > 0)
     fprintf(file, "; then %.4g s of the way back", plan->traceback_seconds);
+  if (likely > 0) fprintf(file, "; by the shortcut about %.3g s", likely);
   fputs("\n\n", file);
 }
 
