@@ -106,6 +106,8 @@ typedef struct tsl_problem {
   int32_t n_devices;
   tsl_trial *trial; /**< root only, in create; NULL: nobody decides, and the family does */
   bool shortcut;    /**< root only: shortcut comes yet; family.units: lack of room is no error */
+  double likely;    /**< root only, set by create: the part of the units' work that shortcut is
+                         likely to take, above 0; 0: not known */
   void *own;        /**< root only, private to the family; freed by family.destroy */
   void *talk;       /**< root only, set before create: of a served job (service.h); NULL: none */
 } tsl_problem;
@@ -354,11 +356,12 @@ typedef struct tsl_backend {
   /** REQUIRED. Upload IN fields and set up; device is already selected for the thread. */
   tsl_err (*open)(const tsl_problem *problem, const tsl_device *device, tsl_worker **worker);
 
-  /** OPTIONAL, default none. Root only, once after open, in runs that begin anew: find the results
-   *  without units where that takes much less; the family then cuts none and derives all in finish.
-   *  @param[in] devices  [n] of all ranks  @param[out] found  false: units are to be computed */
-  tsl_err (*shortcut)(tsl_worker *worker, tsl_problem *problem, const tsl_device *devices, int n,
-                      bool *found);
+  /** OPTIONAL, default none. Root only, once before the first begin, in runs that begin anew: find
+   *  the results without units where that takes much less; the family then cuts none and derives
+   *  all in finish.
+   *  @param[in] most  part of the time that this worker alone would take for all units: what takes
+   *                   more does not pay  @param[out] found  false: units are to be computed */
+  tsl_err (*shortcut)(tsl_worker *worker, tsl_problem *problem, double most, bool *found);
 
   /** REQUIRED. Start a phase: zero the accumulators of SUM/MIN/MAX fields (to 0, +max, -max) and
    *  upload IN fields that changed since open or the last begin (tsl_field.changes). Calibration

@@ -1,7 +1,9 @@
-/* unit.dp.anchors: what anchors say of local alignments, beside a plain table: a score that is not
- * above the optimum, of sequences that are alike close below it, and about the part of the table
- * that such a score leaves to be computed. */
+/* unit.dp.anchors: what anchors say of local alignments and of paths from corner to corner, beside
+ * a plain table: a score that is not above the optimum, of sequences that are alike close below it,
+ * and about the part of the table that such a score leaves to be computed. */
 #include "dp_anchors.h"
+
+#include "dp_diagonals.h"
 
 #include "integers.h"
 #include "must.h"
@@ -108,6 +110,62 @@ static void alike(void **state) {
   tsl_free(h);
 }
 
+/** Best score from corner to corner. */
+static int64_t fill_whole(const pair_case *s) {
+  static int64_t h[2 * MOST + 1], f[2 * MOST + 1];
+  const dp_params *p = &s->p;
+  const int64_t up = dp_gap_score(p, 2, true) - dp_gap_score(p, 1, true);
+  const int64_t left = dp_gap_score(p, 2, false) - dp_gap_score(p, 1, false);
+  for (int64_t j = 0; j <= p->m; j++) h[j] = dp_gap_score(p, j, false), f[j] = INT32_MIN;
+  for (int64_t i = 1; i <= p->n; i++) {
+    int64_t corner = h[0], e = INT32_MIN;
+    h[0] = dp_gap_score(p, i, true);
+    for (int64_t j = 1; j <= p->m; j++) {
+      e = tsl_max(e + left, h[j - 1] + dp_gap_score(p, 1, false));
+      f[j] = tsl_max(f[j] + up, h[j] + dp_gap_score(p, 1, true));
+      const int64_t pair = corner + dp_pair_score(p, s->a[i - 1], s->b[j - 1]);
+      corner = h[j];
+      h[j] = tsl_max(pair, tsl_max(e, f[j]));
+    }
+  }
+  return h[p->m];
+}
+
+/** Another problem of the same sequences, some far from one another. */
+static void make_whole(uint64_t *seed, double changed, pair_case *s) {
+  static const int32_t problems[] = {DP_LCS, DP_EDIT, DP_GLOBAL};
+  make_case(seed, changed, s);
+  s->p.problem = problems[random_below(seed, 3)];
+  s->p.insert = random_below(seed, 4), s->p.remove = random_below(seed, 4);
+  s->p.replace = random_below(seed, 6);
+  const int kind = random_below(seed, 6);
+  if (kind == 0) s->p.m = s->p.m / 2;
+  if (kind == 1) memset(s->b, 2, (size_t)s->p.m);
+  if (kind == 2) memmove(s->b, s->b + s->p.m / 3, (size_t)(s->p.m - s->p.m / 3));
+}
+
+static void corners(void **state) {
+  uint64_t seed = 9;
+  (void)state;
+  for (int round = 0; round < 120; round++) {
+    static pair_case s;
+    dp_chain chain;
+    const double changed = 0.02 * (round % 8);
+    if (round % 2 == 0)
+      make_whole(&seed, changed, &s);
+    else
+      make_case(&seed, changed, &s), s.p.problem = DP_GLOBAL;
+    if (s.p.m == 0) continue;
+    const int64_t best = fill_whole(&s);
+    MUST(dp_chain_find(&s.p, s.a, s.b, &chain));
+    assert_true(chain.score <= best && chain.hope >= chain.score);
+    assert_true(chain.anchor[chain.n - 1].row == s.p.n && chain.anchor[0].column == 0);
+    if (round % 2 == 1 && s.p.n >= 1000 && changed < 0.05)
+      assert_true((double)chain.score > 0.95 * (double)best);
+    dp_chain_clear(&chain);
+  }
+}
+
 /** No anchors: empty, short, and sequences of one letter, whose words are all the same. */
 static void none(void **state) {
   static pair_case s;
@@ -125,6 +183,7 @@ static void none(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(alike), cmocka_unit_test(none)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(alike), cmocka_unit_test(corners),
+                                     cmocka_unit_test(none)};
   return cmocka_run_group_tests_name("unit.dp.anchors", tests, NULL, NULL);
 }

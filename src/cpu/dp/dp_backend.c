@@ -48,6 +48,7 @@ static tsl_err dp_open_cpu(const tsl_problem *problem, const tsl_device *device,
   dp_context_set(&w->dp.c, problem, w, &dp_memory_host, NULL);
   TSL_TRY(dp_cpu_open(device->threads > 0 ? device->threads : omp_get_max_threads(), &w->cpu));
   TSL_TRY(tsl_test_delay_factor(&w->slow));
+  w->room = device->host_limit;
   TSL_TRY(open_engine(w, device));
   *worker = w;
 done:

@@ -1,15 +1,19 @@
 /**
  * @file dp_anchors.h
- * A score that some local alignment has, found before the table is filled.
+ * A score that some path has, found before the table is filled: of a local alignment, or from
+ * corner to corner (LCS, EDIT, GLOBAL).
  *
  * Words of a that occur once among those looked at, and once in b, are anchors (maximal unique
  * matches: Delcher et al. 1999, Alignment of whole genomes). The longest chain of anchors whose
  * places rise in both sequences (Schensted 1961, longest increasing subsequence) is a path; from
- * each anchor to the next, an alignment in a narrow band with affine gaps (Gotoh 1982), or gaps
- * alone where they lie far apart. The best run of these pieces (Kadane) is a local alignment.
+ * each anchor to the next, letters that are equal at both ends and between them an alignment in a
+ * narrow band with affine gaps (Gotoh 1982), or the diagonal and a gap, or gaps alone, where they
+ * lie far apart. The best run of these pieces (Kadane) is a local alignment; with the corners all
+ * of them are a path of the whole.
  *
- * The score is a lower bound of the optimum, of sequences that are alike nearly the optimum: local
- * alignments leave out from the beginning what cannot attain it (adr/0039). The chain tells, too,
+ * The score is a lower bound of the optimum, of sequences that are alike nearly the optimum: it
+ * proves which band of diagonals is certain (dp_diagonals.h), and local alignments leave out from
+ * the beginning what cannot attain it (adr/0039). The chain tells, too,
  * about which part of the table that is. All depends on the letters alone, not on threads. Time and
  * memory grow with n + m.
  */
@@ -22,15 +26,17 @@ TSL_C_BEGIN
 /** Places through which a path goes, both coordinates rising: cells of the table, (i, j) before
  *  letters i and j. */
 typedef struct dp_chain {
-  int64_t n;       /**< anchors, and the end of the last one; 0: there are none */
+  int64_t n;       /**< anchors, and the end of the last one, or between both corners; 0: none */
   dp_pair *anchor; /**< [n] from tsl_alloc */
-  int64_t *run;    /**< [n] from tsl_alloc: score of a local alignment that ends there, or 0 */
-  int64_t score;   /**< the largest of these, 0 without anchors */
+  int64_t *run;    /**< LOCAL: [n] from tsl_alloc: score of an alignment that ends there, or 0 */
+  int64_t score;   /**< the largest of these, 0 without anchors; else that of the path */
+  int64_t hope;    /**< the path's, were all letters that are not aligned the best of pairs, and
+                        large gaps no larger than the lengths require */
 } dp_chain;
 
 /**
  * Work is shared by the threads of parallel.h.
- * @param[in]  p    scores, letters, n, m
+ * @param[in]  p    problem, scores or costs, letters, n, m
  * @param[in]  a,b  codes, shape [n], [m]
  * @return TSL_ERR_MEMORY
  */

@@ -1,12 +1,17 @@
 /* Bands of diagonals: their strips, and the best score of paths that leave them. */
 #include "dp_diagonals.h"
 
+#include "dp_anchors.h"
 #include "dp_family.h"
 #include "integers.h"
 
+#include <math.h>
 #include <stdio.h>
 
-enum { QUANTUM = 64 /* strips begin at multiples of this many rows */ };
+enum {
+  QUANTUM = 64, /* strips begin at multiples of this many rows */
+  COLUMNS = 512 /* about those of a strip, where nobody knows the threads */
+};
 
 bool dp_diagonals_apply(const dp_params *p) {
   const bool able = p->problem == DP_LCS || p->problem == DP_EDIT || p->problem == DP_GLOBAL;
@@ -14,13 +19,29 @@ bool dp_diagonals_apply(const dp_params *p) {
   return able && p->band && p->mode != DP_TABLE && p->n > 0 && p->m > 0;
 }
 
-/* ---- bounds */
+/* ---- scores of steps */
 
-static int64_t pair_score(const dp_params *p, int x, int y) {
-  if (p->problem == DP_GLOBAL) return p->scores.s[x][y];
+int64_t dp_pair_score(const dp_params *p, int x, int y) {
+  if (dp_ready_of(p)->affine) return p->scores.s[x][y];
   if (p->problem == DP_LCS) return x == y;
   return x == y ? 0 : -p->replace;
 }
+
+/** Of each letter of a gap. */
+static int64_t gap_extend(const dp_params *p, bool of_a) {
+  if (dp_ready_of(p)->affine) return p->scores.extend;
+  return p->problem == DP_LCS ? 0 : of_a ? p->remove : p->insert;
+}
+
+static int64_t gap_open(const dp_params *p) {
+  return dp_ready_of(p)->affine ? p->scores.open : 0;
+}
+
+int64_t dp_gap_score(const dp_params *p, int64_t letters, bool of_a) {
+  return letters == 0 ? 0 : -(gap_open(p) + letters * gap_extend(p, of_a));
+}
+
+/* ---- bounds */
 
 static void count_letters(const uint8_t *letters, int64_t n, int64_t count[256]) {
   for (int x = 0; x < 256; x++) count[x] = 0;
@@ -43,24 +64,18 @@ static void best_pairs(const dp_params *p, const int64_t mine[256], const int64_
     int64_t best = INT64_MIN;
     for (int y = 0; y < 256 && mine[x] > 0; y++) {
       if (others[y] == 0) continue;
-      best = tsl_max(best, rows ? pair_score(p, x, y) : pair_score(p, y, x));
+      best = tsl_max(best, rows ? dp_pair_score(p, x, y) : dp_pair_score(p, y, x));
     }
     if (mine[x] > 0) insert(list, best, mine[x]);
   }
 }
 
 void dp_outside_set(const dp_params *p, const uint8_t *a, const uint8_t *b, dp_outside *out) {
-  const bool edit = p->problem == DP_EDIT, global = p->problem == DP_GLOBAL;
-  const int64_t gap[2] = {edit     ? p->remove
-                          : global ? p->scores.extend
-                                   : 0,
-                          edit     ? p->insert
-                          : global ? p->scores.extend
-                                   : 0};
+  const int64_t gap[2] = {gap_extend(p, true), gap_extend(p, false)};
   int64_t of_a[256], of_b[256];
   count_letters(a, p->n, of_a);
   count_letters(b, p->m, of_b);
-  *out = (dp_outside){.n = p->n, .m = p->m, .open = global ? p->scores.open : 0};
+  *out = (dp_outside){.n = p->n, .m = p->m, .open = gap_open(p)};
   out->extend = gap[0] + gap[1];
   out->alone = p->m > p->n ? gap[1] * (p->m - p->n) : gap[0] * (p->n - p->m);
   best_pairs(p, of_a, of_b, true, &out->a);
@@ -130,24 +145,54 @@ double dp_strips_cells(const dp_params *p, int64_t k, int64_t width) {
   return cells;
 }
 
-void dp_attempts_note(tsl_problem *problem, const dp_attempts *attempts) {
-  dp_own_of(problem)->attempts = *attempts;
+/* ---- what a run says of it */
+
+dp_attempts *dp_attempts_of(const tsl_problem *problem) {
+  return &dp_own_of(problem)->attempts;
+}
+
+/** Part of the table that a band takes, about. */
+static double part_of(const dp_params *p, int64_t k) {
+  return fmin(dp_strips_cells(p, k, COLUMNS) / (double)p->n / (double)p->m, 1);
+}
+
+tsl_err dp_attempts_look(tsl_problem *problem) {
+  tsl_err err = TSL_OK;
+  const dp_params *p = dp_params_of(problem);
+  const uint8_t *a = problem->fields[DP_A].data, *b = problem->fields[DP_B].data;
+  dp_attempts *t = dp_attempts_of(problem);
+  dp_chain chain = {0};
+  TSL_TRY(dp_chain_find(p, a, b, &chain));
+  dp_outside_set(p, a, b, &t->outside);
+  t->path = chain.score, t->hope = chain.hope, t->looked = true;
+  problem->likely = part_of(p, dp_outside_width(&t->outside, t->path));
+done:
+  dp_chain_clear(&chain);
+  return err;
+}
+
+static int tell_path(const tsl_problem *problem, char *text, size_t size) {
+  const dp_params *p = dp_params_of(problem);
+  char band[32];
+  (void)snprintf(band, sizeof band, problem->likely < 1 ? "a band of about %.2g %%" : "no band",
+                 100 * problem->likely);
+  return snprintf(text, size,
+                  "anchors: a path has the %s %lld: %s of the table's %.4g cells is certain; at "
+                  "least %.2g %% are needed\n",
+                  dp_ready_of(p)->goal, (long long)dp_goal_score(p, dp_attempts_of(problem)->path),
+                  band, (double)p->n * (double)p->m, 100 * part_of(p, 0));
 }
 
 void dp_attempts_tell(const tsl_problem *problem, char *text, size_t size) {
   const dp_params *p = dp_params_of(problem);
-  const dp_attempts *a = &dp_own_of(problem)->attempts;
-  const double all = (double)p->n * (double)p->m;
+  const dp_attempts *t = dp_attempts_of(problem);
   text[0] = '\0';
-  if (!dp_diagonals_apply(p)) return;
-  if (problem->shortcut)
-    (void)snprintf(text, size,
-                   "table of %.4g cells; a run tries bands of its diagonals first, which sequences "
-                   "that are alike need alone\n",
-                   all);
-  else if (a->runs > 0)
-    (void)snprintf(text, size,
+  if (!t->looked) return;
+  const int used = tell_path(problem, text, size);
+  if (t->runs > 0 && used > 0 && (size_t)used < size)
+    (void)snprintf(text + used, size - (size_t)used,
                    "%.4g of the table's %.4g cells in %lld band%s of diagonals, %.3g s; %s\n",
-                   a->cells, all, (long long)a->runs, a->runs == 1 ? "" : "s", a->seconds,
-                   a->certain ? "no path outside is as good" : "not certain, so the whole table");
+                   t->cells, (double)p->n * (double)p->m, (long long)t->runs,
+                   t->runs == 1 ? "" : "s", t->seconds,
+                   t->certain ? "no path outside is as good" : "not certain, so the whole table");
 }

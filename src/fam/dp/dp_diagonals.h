@@ -48,6 +48,11 @@ typedef struct dp_outside {
   dp_counted a, b;
 } dp_outside;
 
+/** Scores of steps, larger is better (LCS, EDIT, GLOBAL, LOCAL): a pair of letters; a gap
+ *  of letters of a, or of b, alone. */
+int64_t dp_pair_score(const dp_params *p, int x, int y);
+int64_t dp_gap_score(const dp_params *p, int64_t letters, bool of_a);
+
 /** Can the problem be computed in a band: LCS, EDIT, GLOBAL, no whole table, no free ends, letters
  *  on both sides, and the deck's `band` does not forbid it? */
 bool dp_diagonals_apply(const dp_params *p);
@@ -86,8 +91,12 @@ double dp_strips_cells(const dp_params *p, int64_t k, int64_t width);
 
 /* ---- what a run says of it */
 
-/** What a run's attempts at bands came to. */
+/** What is known before a run's attempts at bands, and what they came to. */
 typedef struct dp_attempts {
+  dp_outside outside;
+  int64_t path;          /**< score of a path of anchors (dp_anchors.h) */
+  int64_t hope;          /**< that no path near the anchors' exceeds */
+  bool looked;           /**< all of these are set */
   int64_t runs;          /**< bands computed */
   double cells, seconds; /**< of all of them */
   bool certain;          /**< the last one's goal is the table's */
@@ -95,10 +104,14 @@ typedef struct dp_attempts {
   int64_t goal;
 } dp_attempts;
 
-/** Root: keep it; certain: no tiles are cut, and the goal is this one. */
-void dp_attempts_note(tsl_problem *problem, const dp_attempts *attempts);
+/** Root: a path that is known before the table is filled, and what it leaves to be computed
+ *  (problem->likely). @return TSL_ERR_MEMORY */
+tsl_err dp_attempts_look(tsl_problem *problem);
 
-/** Root: a line on them, or on what a run will try; nothing where it does not. */
+/** Root. certain: no tiles are cut, and the goal is theirs. */
+dp_attempts *dp_attempts_of(const tsl_problem *problem);
+
+/** Root: lines on what anchors foretell, and on the bands computed; nothing without either. */
 void dp_attempts_tell(const tsl_problem *problem, char *text, size_t size);
 
 TSL_C_END

@@ -102,6 +102,7 @@ tsl_err dp_load_texts(const tsl_deck *deck, dp_deck *s, tsl_problem *problem) {
   if (matrix == NULL) p->scores.alphabet = scored ? p->letters : 0;
   TSL_TRY(check_scores(deck, p));
   if (p->problem == DP_LOCAL && p->mode != DP_TABLE) TSL_TRY(look_first(problem));
+  if (problem->shortcut && dp_diagonals_apply(p)) TSL_TRY(dp_attempts_look(problem));
 done:
   tsl_free(matrix);
   return err;

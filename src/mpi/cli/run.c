@@ -156,8 +156,8 @@ static tsl_err run_session(tsl_session *s, tsl_options *options, tsl_out **out,
   TSL_TRY(tsl_checkpoints_ready(s));
   TSL_TRY(tsl_stage_end(s, TSL_STAGE_CHECKPOINT));
   TSL_TRY(tsl_session_worker(s));
-  TSL_TRY(tsl_session_shortcut(s));
   TSL_TRY(tsl_session_plan(s));
+  TSL_TRY(tsl_session_shortcut(s));
   if (talk) tsl_report_plan(s, stdout), fflush(stdout);
   TSL_TRY(open_output(s, out));
   TSL_TRY(tsl_stage_end(s, TSL_STAGE_WRITE));

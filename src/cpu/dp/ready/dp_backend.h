@@ -87,6 +87,7 @@ struct tsl_worker {
   dp_driver dp;
   dp_cpu cpu;
   double slow;                /**< TSL_TEST_SLOW */
+  int64_t room;               /**< bytes of the host that this rank may use; 0: not known */
   struct dp_recur_cpu *recur; /**< RECURRENCE, else NULL */
 };
 

@@ -27,9 +27,7 @@ static const uint32_t *bits_of(const void *edge) {
 
 /** Cost or score of letters of b alone along the top, of a alone along the left side. */
 static int64_t alone(const dp_params *p, int64_t letters, bool of_a) {
-  if (p->problem == DP_LCS || letters == 0) return 0;
-  if (p->problem == DP_EDIT) return letters * (of_a ? p->remove : p->insert);
-  return -(p->scores.open + letters * (int64_t)p->scores.extend);
+  return dp_goal_score(p, dp_gap_score(p, letters, of_a));
 }
 
 /* ---- sizes */
@@ -244,36 +242,15 @@ done:
   return err;
 }
 
-/** The goal if the rest of the table were like what is left of strip s, by the value on the way
- *  from corner to corner. */
-static double foreseen(const dp_strips *strips, int64_t s) {
-  const dp_params *p = strips->w->dp.c.p;
-  const dp_strip at = dp_strip_of(p, strips->k, strips->width, s);
-  const dp_strip_side *side = &strips->sides[s];
-  const double part = (double)at.columns[0] / (double)p->m;
-  const int64_t rows = tsl_min((int64_t)(part * (double)p->n), at.rows[1]) - at.rows[0];
-  if (dp_edge_is_bits(p))
-    return (double)(side->corner + sum_bits(p, side->edge.data, rows_of(&at), rows)) / part;
-  return ((const int32_t *)side->edge.data)[dp_edge_entry(p) / 4 * rows] / part;
-}
-
-static bool goes_on(const dp_strips *strips, int64_t s, dp_strips_look *look, const void *context) {
-  const int64_t n = strips->n;
-  if (look == NULL || n < 8 || (s != n / 8 && s != n / 4 && s != n / 2)) return true;
-  return look(context, foreseen(strips, s));
-}
-
-tsl_err dp_strips_run(const tsl_worker *w, int64_t k, dp_strips_look *look, const void *context,
-                      dp_strips *out, int64_t *goal, bool *ended) {
+tsl_err dp_strips_run(const tsl_worker *w, int64_t k, dp_strips *out, int64_t *goal) {
   tsl_err err = TSL_OK;
   const dp_params *p = w->dp.c.p;
   strip *t = NULL;
   *out = (dp_strips){.w = w, .engine = w->dp.bands.engine, .k = k};
   out->width = dp_strips_width(w, k);
   out->n = dp_strips_number(p, out->width);
-  *ended = true;
   TSL_TRY(tsl_alloc(out->n + 1, sizeof *out->sides, "sides of strips", (void **)&out->sides));
-  for (int64_t s = 0; s < out->n && *ended; s++) {
+  for (int64_t s = 0; s < out->n; s++) {
     TSL_TRY(strip_open(out, s, &t));
     TSL_TRY(run_strip(out, s, t));
     TSL_TRY(next_side(out, s, t));
@@ -281,7 +258,6 @@ tsl_err dp_strips_run(const tsl_worker *w, int64_t k, dp_strips_look *look, cons
     if (s + 1 == out->n) TSL_TRY(goal_of(out, t, goal));
     strip_close(out, &t);
     if (p->mode != DP_RECOVER) dp_release(&w->dp.c, &out->sides[s].edge);
-    *ended = s + 1 == out->n || goes_on(out, s + 1, look, context);
   }
 done:
   strip_close(out, &t);

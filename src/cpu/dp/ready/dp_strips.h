@@ -35,16 +35,10 @@ int64_t dp_strips_width(const tsl_worker *w, int64_t k);
 /** Bytes that computing and recovery in a band take. */
 double dp_strips_bytes(const dp_params *p, int64_t k, int64_t width);
 
-/** Asked after an eighth, a quarter and a half of the columns: is it worth going on, where the
- *  whole band's goal would be about this? */
-typedef bool dp_strips_look(const void *context, double goal);
-
 /** Compute band k.
- *  @param[in]  look  NULL: to the end
- *  @param[out] goal  of the best path in it  @param[out] ended  false: look has said no
+ *  @param[out] goal  of the best path in it
  *  @param[out] out   dp_strips_clear, also after an error */
-tsl_err dp_strips_run(const tsl_worker *w, int64_t k, dp_strips_look *look, const void *context,
-                      dp_strips *out, int64_t *goal, bool *ended);
+tsl_err dp_strips_run(const tsl_worker *w, int64_t k, dp_strips *out, int64_t *goal);
 
 /** Walk back; the band is certain. Steps as of tsl_backend.traceback. */
 tsl_err dp_strips_walk(dp_strips *strips, dp_steps *steps);
