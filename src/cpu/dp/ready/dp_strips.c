@@ -39,6 +39,8 @@ int64_t dp_strips_width(const tsl_worker *w, int64_t k) {
   const int64_t narrow = bits ? 8 * vector : DP_COLUMNS * vector;
   const int64_t wide = bits ? DP_WORDS * narrow : 2 * narrow;
   const int64_t columns = (2 * k <= narrow ? narrow : wide) * w->cpu.threads;
+  const int64_t busy = 2 * wide * w->cpu.threads; /* several threads have wide words from here on */
+  if (bits && w->cpu.threads > 1 && 2 * k >= busy) return busy;
   return tsl_max(64, tsl_min(columns, p->m / 32 / 64 * 64));
 }
 
