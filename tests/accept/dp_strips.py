@@ -3,10 +3,10 @@
 
 usage: dp_strips.py TESELA [--fast] [ONLY]
 
-Wavefronts and rows that read one to three rows above, in all eight orders, with several tables, inner indices, reals and
-whole numbers, goals at a cell, of several cells and over cells, chains and solutions that branch: with memories from the
-least that is enough to more than the whole table, by the interpreter, on 1, 2, 3 and 5 ranks. A run that is killed while
-the table is filled goes on on other ranks to the same.
+Wavefronts and rows that read one to three rows above, in all eight orders, with several tables, inner indices, reals
+and whole numbers, goals at a cell, of several cells and over cells, chains and solutions that branch: with memories from
+the least that is enough to more than the whole table, by the interpreter, on 1, 2, 3 and 5 ranks, on a card and beside
+one where there is any. A run that is killed while the table is filled goes on on other ranks to the same.
 """
 import json
 import os
@@ -20,6 +20,7 @@ from interrupted import checkpoints, members
 
 suite = harness.Suite(__doc__, jobs=3)
 FAST = suite.fast
+CARDS = suite.cards()
 LETTERS = [{"name": "a", "random": 701, "seed": 1, "type": "letters"}, {"name": "b", "random": 523, "seed": 2, "type": "letters"}]
 COST = [{"name": "c", "random": 701 * 523, "seed": 5, "lo": 0, "hi": 40, "width": 523}]
 EDGE = [{"where": "i == 0 || j == 0", "value": "i + j"}]
@@ -116,6 +117,8 @@ def same(name, ranks):
             kept, made = solved(name, memory, n_ranks)
             check(kept > 0, f"the whole table is kept in {memory}")
             harness.check_same(whole[1], made)
+    for n_ranks, args in CARDS:
+        harness.check_same(whole[1], solved(name, memory, n_ranks, args)[1])
     return f"{enough:.3g} KiB are enough, {len(made['path'])} records"
 
 

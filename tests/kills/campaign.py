@@ -9,8 +9,9 @@ result is compared with that of a run that nothing disturbed. --devices=gpu,cpu 
 where there are cards; without, all ranks are sockets of one thread. --jobs: cycles at a time (2).
 Written down by fault: exit statuses, restarts that went on from a checkpoint, how old the newest checkpoint was when the
 fault struck; and, which must all be 0, wrong results, unusable checkpoints, orphans, leftovers and files destroyed.
-Exit status 1 when one of these is not 0, or a run hangs. Disks that are full need root (tmpfs), links that go down need
-namespaces (tests/hosts/network.py); else they are left out, and that is said.
+Exit status 1 when one of these is not 0, or a run hangs. A launcher that waits for itself (Open MPI 4.1.4 in
+PMIx_server_finalize) after all its ranks have ended is ended, and counted apart. Disks that are full need root (tmpfs),
+links that go down need namespaces (tests/hosts/network.py); else they are left out, and that is said.
 """
 import collections
 import concurrent.futures
@@ -44,6 +45,7 @@ SECONDS = 2.0  # that a run lasts, about
 INTERVAL = 0.1  # of checkpoints, in the decks
 HEARTBEAT = 3.0
 LIMIT = 300  # s of a free machine until a run is taken for one that hangs
+ALONE = 30  # the same of a launcher without ranks
 suite = harness.Suite(__doc__)
 say_lock = threading.Lock()
 
@@ -209,7 +211,12 @@ class Cycle:
             self.say(why)
 
     def leftovers(self):
-        left = [p for p in os.listdir(self.folder) if p not in ("deck.yaml", "out.h5")]
+        """Nothing beside the result; but a run that was killed may have given it its name, and not yet removed its
+        checkpoints: that cannot be one step."""
+        wanted = {"deck.yaml", "out.h5"}
+        if len(self.statuses) == 1 and self.statuses[0] != 0:
+            wanted |= {"out.h5.ckpt.0", "out.h5.ckpt.1"}
+        left = [p for p in os.listdir(self.folder) if p not in wanted]
         left += [p for p in os.listdir(self.temporary()) if "tesela" in p]  # Open MPI's own it keeps after kill -9
         if left:
             self.found["leftovers"] += len(left)
@@ -295,8 +302,15 @@ class Listener:
 
     def end(self, cycle):
         """Until the process has ended."""
-        patience = harness.Patience(LIMIT)
+        patience, alone = harness.Patience(LIMIT), harness.Patience(ALONE)
         while self.process.poll() is None:
+            if rank_processes(self.process):
+                alone = harness.Patience(ALONE)
+            elif alone.over():
+                cycle.say(f"the launcher hangs without ranks: {harness.stacks(self.process.pid)}")
+                cycle.found["launchers"] += 1
+                kill_members(self.process)
+                alone = harness.Patience(ALONE)
             if patience.over():
                 where = harness.stacks(self.process.pid)
                 kill_members(self.process)
@@ -410,7 +424,7 @@ def one(number):
 def table(cycles):
     """Markdown, a row for each fault."""
     lines = ["| Fault | Cycles | Exit statuses | Restarts from a checkpoint | Age of the checkpoint, s: median, most | "
-             + " | ".join(ZERO) + " |", "|---|" + "---|" * (4 + len(ZERO))]
+             "launchers that hang | " + " | ".join(ZERO) + " |", "|---|" + "---|" * (5 + len(ZERO))]
     for fault in [*FAULTS, "all"]:
         some = [c for c in cycles if fault in (c.fault, "all")]
         if not some:
@@ -420,7 +434,7 @@ def table(cycles):
         age = f"{ages[len(ages) // 2]:.2f}, {ages[-1]:.2f}" if ages else ""
         counts = collections.Counter(c.statuses[0] for c in some if c.statuses)
         statuses = ", ".join(f"{status}: {n}" for status, n in sorted(counts.items()))
-        lines.append(f"| {fault} | {len(some)} | {statuses} | {found['restarts']} | {age} | "
+        lines.append(f"| {fault} | {len(some)} | {statuses} | {found['restarts']} | {age} | {found['launchers']} | "
                      + " | ".join(str(found[key]) for key in ZERO) + " |")
     return "\n".join(lines) + "\n"
 

@@ -5,8 +5,9 @@
  * While the table is filled the root keeps the last rows of each strip of it (dp_recur_kept).
  * Afterwards it computes the strips again, the last one first, each from the rows kept above it,
  * and notes what the values rest on that the goal rests on: a value of a cell is looked at when all
- * that read it have been. Twice the square root of the table's rows are in memory instead of all;
- * the time is that of the root for the table, of a wavefront for what lies left of the solution.
+ * that read it have been. A strip and the rows kept are in memory, at least twice the square root
+ * of the table's rows; the time is the root's for the table, of a wavefront for what lies left of
+ * the solution.
  */
 #pragma once
 
@@ -23,8 +24,8 @@ typedef struct dp_recur_solution {
 } dp_recur_solution;
 
 /** Rows of a strip within so many bytes. 0: the whole table is to be kept, as cells read any
- *  earlier  one, or it has few rows, or its solution may be no path, whose memory cannot be told.
- *  What is  returned may need more than these bytes: then nothing needs less. */
+ *  earlier one, or it has few rows, or its solution may be no path, whose memory cannot be told.
+ *  What is returned may need more than these bytes: then nothing needs less. */
 int64_t dp_recur_strip_rows(const dp_recur *recur, int64_t bytes);
 
 /** Bytes on the root with strips of so many rows, and of them those for the solution, which are

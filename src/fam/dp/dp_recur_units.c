@@ -208,7 +208,7 @@ done:
 
 /** Bytes of host memory that a rank takes for tables: the root's whole one, or strips of it, from
  *  which a solution is recovered; a socket's own where cells read any earlier one, and else rows,
- *  and of a wavefront  columns, of cells that a depth makes large. */
+ *  and of a wavefront columns, of cells that a depth makes large. */
 static double table_bytes(const dp_recur *r, const dp_params *p, const tsl_limits *limits) {
   const double table = (double)r->code.P * (double)r->code.Q * (double)dp_code_bytes(&r->code);
   const bool sockets = limits->device_bytes == INT64_MAX;
