@@ -211,12 +211,7 @@ class Cycle:
             self.say(why)
 
     def leftovers(self):
-        """Nothing beside the result; but a run that was killed may have given it its name, and not yet removed its
-        checkpoints: that cannot be one step."""
-        wanted = {"deck.yaml", "out.h5"}
-        if len(self.statuses) == 1 and self.statuses[0] != 0:
-            wanted |= {"out.h5.ckpt.0", "out.h5.ckpt.1"}
-        left = [p for p in os.listdir(self.folder) if p not in wanted]
+        left = [p for p in os.listdir(self.folder) if p not in ("deck.yaml", "out.h5")]
         left += [p for p in os.listdir(self.temporary()) if "tesela" in p]  # Open MPI's own it keeps after kill -9
         if left:
             self.found["leftovers"] += len(left)
@@ -307,10 +302,12 @@ class Listener:
             if rank_processes(self.process):
                 alone = harness.Patience(ALONE)
             elif alone.over():
-                cycle.say(f"the launcher hangs without ranks: {harness.stacks(self.process.pid)}")
-                cycle.found["launchers"] += 1
-                kill_members(self.process)
                 alone = harness.Patience(ALONE)
+                where = harness.stacks(self.process.pid)
+                if "PMIx_server_finalize" in where:  # anywhere else it is taken for a hang of the run
+                    cycle.say(f"the launcher hangs without ranks: {where}")
+                    cycle.found["launchers"] += 1
+                    kill_members(self.process)
             if patience.over():
                 where = harness.stacks(self.process.pid)
                 kill_members(self.process)

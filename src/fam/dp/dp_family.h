@@ -189,6 +189,8 @@ int64_t dp_recur_predecessors(const tsl_problem *problem, const tsl_unit *units,
 int64_t dp_recur_edge_bytes(const tsl_problem *problem, const tsl_unit *unit);
 /** Cost features of a tile; like: of a tile whose items are as many, NULL: they are counted. */
 void dp_recur_set_features(const dp_recur *recur, tsl_unit *unit, const tsl_unit *like);
+/** Compute the value of the cell of eval again; notes one that is not the kept one. */
+tsl_err dp_recur_rescore(dp_eval *eval, dp_value kept, char mismatch[DP_REASON]);
 /** The goal from what the workers gave, and the path. */
 tsl_err dp_recur_finish(tsl_problem *problem, const tsl_field_rows *store);
 tsl_err dp_traceback_begin(tsl_problem *problem, tsl_cursor *cursor);

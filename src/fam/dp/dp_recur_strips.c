@@ -2,7 +2,7 @@
 #include "dp_recur_strips.h"
 
 #include "dp_family.h"
-#include "dp_saved.h"
+#include "dp_recur_saved.h"
 #include "integers.h"
 
 #include <math.h>
@@ -11,7 +11,6 @@
 
 enum {
   WORD = 64,
-  HEAD = 16,        /* of saved bytes: no goal; bytes of the values */
   ROWS_GOOD = 1024, /* of a strip: fewer are stages that cost more than their cells, the cells of
                        more are in no cache */
 };
@@ -83,7 +82,6 @@ typedef struct strips {
   int64_t p0, p1;             /**< rows in memory */
   int64_t at[2], width;       /**< its first row and column in the deck's table, and columns */
   char *cells;                /**< [rows][Q] at most, as in the deck's table */
-  char *before;               /**< saved bytes of the rows above */
   uint64_t *wanted;           /**< [depth + rows][words] values that the goal rests on, from row
                                    p0 - depth on */
   int64_t words;
@@ -96,21 +94,29 @@ static const char *kept_rows(const strips *s, int64_t p) {
   return rows + (strip * s->depth + row) * s->code->Q * s->bytes;
 }
 
-/** The rows above, as a backend saves them. */
-static int64_t save_rows(const strips *s) {
-  const int64_t bytes = s->depth * s->code->Q * s->bytes, head[2] = {0, bytes};
-  _Static_assert(sizeof head == HEAD, "saved bytes");
-  memcpy(s->before, head, HEAD);
-  memcpy(s->before + HEAD, kept_rows(s, s->p0 - s->depth), (size_t)bytes);
-  return HEAD + dp_padded(bytes);
+/** The rows above the strip as a backend saves them of the tile that has them.
+ *  @param[out] bytes  [*n] from tsl_alloc */
+static tsl_err save_rows(const strips *s, const tsl_unit *above, int64_t stage, void **bytes,
+                         int64_t *n) {
+  tsl_err err = TSL_OK;
+  dp_recur_front front = dp_recur_front_begin(); /* no lane: no goal goes with it */
+  int64_t lo, hi;
+  front.done = s->p0;
+  *n = dp_recur_saved_bytes(s->recur, &front, above, stage);
+  TSL_TRY(tsl_alloc(*n, 1, "rows of the table", bytes));
+  char *rows = dp_recur_saved_put(s->recur, &front, above, stage, NULL, NULL, *bytes, &lo, &hi);
+  memcpy(rows, kept_rows(s, lo), (size_t)((hi - lo) * s->code->Q * s->bytes));
+done:
+  return err;
 }
 
 /** Compute columns [0, q1) of the strip again. */
 static tsl_err fill_strip(strips *s, int64_t q1) {
   tsl_err err = TSL_OK;
   const int64_t stage = s->p0 / s->rows;
-  int64_t best[DP_BEST_ROW], hi[2];
+  int64_t best[DP_BEST_ROW], hi[2], n = 0;
   tsl_part part = {0};
+  void *bytes = NULL;
   tsl_unit before = {.stage = stage - 1}, unit = {.stage = stage};
   before.lo[0] = s->p0 - s->depth, before.hi[0] = s->p0, before.hi[1] = s->code->Q;
   unit.lo[0] = s->p0, unit.hi[0] = s->p1, unit.hi[1] = q1;
@@ -120,9 +126,10 @@ static tsl_err fill_strip(strips *s, int64_t q1) {
   s->width = hi[1] - s->at[1];
   part.slab[dp_field(s->problem, "table")] = s->cells;
   if (dp_field(s->problem, "best") >= 0) part.slab[dp_field(s->problem, "best")] = best;
-  const int64_t n = s->p0 > 0 ? save_rows(s) : 0;
-  TSL_TRY(s->store->again(s->store->state, n > 0 ? &before : NULL, s->before, n, &unit, &part));
+  if (s->p0 > 0) TSL_TRY(save_rows(s, &before, stage, &bytes, &n));
+  TSL_TRY(s->store->again(s->store->state, n > 0 ? &before : NULL, bytes, n, &unit, &part));
 done:
+  tsl_free(bytes);
   return err;
 }
 
@@ -261,8 +268,6 @@ static tsl_err take_memory(strips *s) {
   const int64_t Q = s->code->Q;
   s->words = tsl_divide_up(Q * s->code->values, WORD);
   TSL_TRY(tsl_alloc(s->rows * Q, (size_t)s->bytes, "a strip of the table", (void **)&s->cells));
-  TSL_TRY(
-      tsl_alloc(HEAD + 8 + s->depth * Q * s->bytes, 1, "rows of the table", (void **)&s->before));
   TSL_TRY(tsl_alloc((s->depth + s->rows) * s->words, sizeof *s->wanted, "solution",
                     (void **)&s->wanted));
 done:
@@ -290,6 +295,6 @@ tsl_err dp_recur_strips_solve(const tsl_problem *problem, const tsl_field_rows *
     TSL_TRY(do_strip(&s));
   }
 done:
-  TSL_FREE_ALL(s.cells, s.before, s.wanted);
+  TSL_FREE_ALL(s.cells, s.wanted);
   return err;
 }

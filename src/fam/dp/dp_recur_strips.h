@@ -33,9 +33,6 @@ int64_t dp_recur_strip_rows(const dp_recur *recur, int64_t bytes);
 double dp_recur_strip_bytes(const dp_code *code, int64_t strip);
 double dp_recur_path_bytes(const dp_code *code);
 
-/** Compute the value of the cell of eval again; notes one that is not the kept one. */
-tsl_err dp_recur_rescore(dp_eval *eval, dp_value kept, char mismatch[DP_REASON]);
-
 /** Number of a value of cell (i, j). */
 int64_t dp_recur_number(const dp_code *code, int64_t i, int64_t j, int32_t value);
 
