@@ -642,6 +642,7 @@ static tsl_err run_all(const char *only, int rounds) {
   }
   if (restarts) check(n_paused > 0, "restart", "runs", "were never stopped");
   if (!sockets_only && only == NULL) TSL_TRY(limit_cases());
+  check(n_checks > 0, only != NULL ? only : "all", "", "is the name of no problem");
 done:
   return err;
 }
