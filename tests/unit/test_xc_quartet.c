@@ -38,7 +38,7 @@ static void tables(void **state) {
       double root[XC_RYS_MOST], weight[XC_RYS_MOST], x, w;
       xc_rys_exact(n, t, root, weight);
       for (int r = 0; r < n; r++) {
-        xc_rys(xc_rys_tables_get()->of, n, r, t, &x, &w);
+        xc_rys(xc_rys_tables_get()->of + XC_RYS_FIRST(n), n, r, t, &x, &w);
         if (!(fabs(x / root[r] - 1) < 2e-15 && fabs(w / weight[r] - 1) < 2e-15))
           fail_msg("n %d, t %g: root %d is %.17g, not %.17g", n, t, r, x, root[r]);
       }
@@ -57,7 +57,7 @@ static void moments(void **state) {
       for (int k = 0; k < 2 * n && k <= 2 * XC_MAX_L; k++) {
         double sum = 0, x, w;
         for (int r = 0; r < n; r++) {
-          xc_rys(xc_rys_tables_get()->of, n, r, t, &x, &w);
+          xc_rys(xc_rys_tables_get()->of + XC_RYS_FIRST(n), n, r, t, &x, &w);
           sum += w * pow(x, k);
         }
         if (!(fabs(sum / f[k] - 1) < 2e-14))
@@ -79,7 +79,7 @@ static void add_primitives(const xc_shell *const s[4], double omega, const xc_qu
   xc_quartet_meet(bra, ket, omega > 0 ? 1 / (omega * omega) : 0, &core);
   for (int r = 0; r < n; r++) {
     double y, w;
-    xc_rys(xc_rys_tables_get()->of, n, r, core.t, &y, &w);
+    xc_rys(xc_rys_tables_get()->of + XC_RYS_FIRST(n), n, r, core.t, &y, &w);
     for (int x = 0; x < 3; x++) {
       const xc_quartet_step step = xc_quartet_root(
           &core, y, bra->at[x] - s[0]->at[x], ket->at[x] - s[2]->at[x], bra->at[x] - ket->at[x]);

@@ -23,10 +23,11 @@ typedef struct xc_quartet_key {
 
 /** What integrals need. */
 typedef struct xc_quartet_pair {
-  double at[3], ab[3]; /**< A, A - B */
-  int32_t first, n;    /**< its pairs of primitives */
-  int32_t at_a, at_b;  /**< first monomials of the shells */
-  int32_t same;        /**< a is b */
+  alignas(16) double at[3]; /**< A */
+  double ab[3];             /**< A - B */
+  int32_t first, n;         /**< its pairs of primitives */
+  int32_t at_a, at_b;       /**< first monomials of the shells */
+  int32_t same;             /**< a is b */
   int32_t atom_a, atom_b, zero;
 } xc_quartet_pair;
 

@@ -45,14 +45,17 @@ template <int LA, int LB, int LC, int LD> struct xc_slope_shape {
   static constexpr int PARTS = xc_slope_parts(NC, NKL);
   static constexpr int EACH = NKL / PARTS, ROWS = NC / PARTS; /* elements and k of a thread */
   static constexpr int GROUP = ALONE ? 1 : NIJ * PARTS;
-  static constexpr int INTEGRALS = 3 * ROOTS * I * K, SUMS = 9 * GROUP;
-  static constexpr int REGION = INTEGRALS > SUMS ? INTEGRALS : SUMS;
-  static constexpr int BY_THREADS = XC_QUARTET_THREADS / GROUP > 0 ? XC_QUARTET_THREADS / GROUP : 1;
-  static constexpr int BY_SHARED =
-      XC_QUARTET_SHARED / 8 / REGION > 0 ? XC_QUARTET_SHARED / 8 / REGION : 1;
-  static constexpr int GROUPS = ALONE || BY_THREADS < BY_SHARED ? BY_THREADS : BY_SHARED;
-  static constexpr int BLOCK = GROUP * GROUPS;
-  static constexpr int SHARED = ALONE ? 0 : GROUPS * REGION * 8;
+  static constexpr int STRIDE = I * K | 1;
+  static constexpr int INTEGRALS = 3 * ROOTS * STRIDE, SUMS = 9 * GROUP;
+  static constexpr int REGION = (INTEGRALS > SUMS ? INTEGRALS : SUMS) | 1;
+  static constexpr int BY_THREADS = XC_QUARTET_THREADS / GROUP,
+                       MOST = XC_QUARTET_SHARED / 8 / REGION;
+  /* a warp of lone threads is a team, or a block of groups */
+  static constexpr bool IN_WARP = ALONE;
+  static constexpr int GROUPS =
+      ALONE ? 32 : xc_quartet_within(BY_THREADS < MOST ? BY_THREADS : MOST, 1, BY_THREADS + 1);
+  static constexpr int TEAM = GROUP * GROUPS, TEAMS = ALONE ? XC_QUARTET_THREADS / 32 : 1;
+  static constexpr int BLOCK = TEAM * TEAMS, SHARED = ALONE ? 0 : GROUPS * REGION * 8;
 };
 
 /* ---------------------------------------------------------------- densities */
@@ -259,8 +262,9 @@ static __device__ __forceinline__ void xc_slope_alone(const xc_quartet_task &k, 
 #pragma unroll
   for (int ij = 0; ij < S::NIJ; ij++)
     xc_slope_density<S>(k, q, ij / S::NB, ij % S::NB, 0, density[ij]);
-  for (int pair = 0; pair < q.bra.n * q.ket.n; pair++) {
-    const int i = q.bra.first + pair / q.ket.n, j = q.ket.first + pair % q.ket.n;
+  xc_quartet_primitives pair = {0, 0};
+  for (int p = 0; p < q.bra.n * q.ket.n; p++, xc_quartet_step_on(q, &pair)) {
+    const int i = q.bra.first + pair.bra, j = q.ket.first + pair.ket;
     const xc_quartet_two bra = k.twos[i], ket = k.twos[j];
     const xc_slope_exponents two = xc_slope_load(k, i, j);
     xc_quartet_core core;
@@ -268,7 +272,7 @@ static __device__ __forceinline__ void xc_slope_alone(const xc_quartet_task &k, 
 #pragma unroll 1
     for (int r = 0; r < S::ROOTS; r++) {
       double g[3 * S::I * S::K], y, w;
-      xc_rys(k.rys, S::ROOTS, r, core.t, &y, &w);
+      xc_rys(k.rys + XC_RYS_FIRST(S::ROOTS), S::ROOTS, r, core.t, &y, &w);
 #pragma unroll
       for (int x = 0; x < 3; x++)
         xc_quartet_item<LA + 1, LB, LC + 1, LD>(q, bra, ket, core, y, w, x, g + x * S::I * S::K);
@@ -292,38 +296,38 @@ static __global__ void __launch_bounds__(XC_QUARTET_THREADS)
   using S = xc_slope_shape<LA, LB, LC, LD>;
   double *const gradient = xc_slope_copy(k);
   xc_slope_kept<9> kept = {};
-  int64_t lo, hi;
-  (void)xc_quartet_range<S>(k, (int)threadIdx.x, &lo, &hi);
+  unsigned lo, hi;
   kept.atoms[0] = kept.atoms[1] = kept.atoms[2] = -1;
-  for (int64_t at = lo; at < hi; at++) {
-    const xc_quartet q = xc_quartet_load(k, at);
-    double sums[3][3] = {};
-    xc_slope_take<9, 1>(q, gradient, 0, &kept);
-    xc_slope_alone<LA, LB, LC, LD>(k, q, sums);
+  while (xc_quartet_take<S>(k, (int)threadIdx.x % 32, &lo, &hi) > 0)
+    for (unsigned at = lo; at < hi; at++) {
+      const xc_quartet q = xc_quartet_load(k, at);
+      double sums[3][3] = {};
+      xc_slope_take<9, 1>(q, gradient, 0, &kept);
+      xc_slope_alone<LA, LB, LC, LD>(k, q, sums);
 #pragma unroll
-    for (int x = 0; x < 3; x++) {
+      for (int x = 0; x < 3; x++) {
 #pragma unroll
-      for (int centre = 0; centre < 3; centre++) kept.of[3 * centre + x] += sums[x][centre];
-      atomicAdd(&gradient[3 * q.ket.atom_b + x], -sums[x][0] - sums[x][1] - sums[x][2]);
+        for (int centre = 0; centre < 3; centre++) kept.of[3 * centre + x] += sums[x][centre];
+        atomicAdd(&gradient[3 * q.ket.atom_b + x], -sums[x][0] - sums[x][1] - sums[x][2]);
+      }
     }
-  }
   xc_slope_flush<9, 1>(gradient, 0, &kept);
 }
 
 /** What a thread of a group has from all roots of a pair of primitives. */
 template <int LA, int LB, int LC, int LD>
-static __device__ __forceinline__ void
-xc_slope_roots(const xc_quartet_task &k, const xc_quartet &q, int pair, const double *g,
-               const int power[3][2], int first, const double *density, double sums[3][3]) {
+static __device__ __forceinline__ void xc_slope_roots(const xc_quartet_task &k, const xc_quartet &q,
+                                                      xc_quartet_primitives at, const double *g,
+                                                      const int power[3][2], int first,
+                                                      const double *density, double sums[3][3]) {
   using S = xc_slope_shape<LA, LB, LC, LD>;
-  const xc_slope_exponents two =
-      xc_slope_load(k, q.bra.first + pair / q.ket.n, q.ket.first + pair % q.ket.n);
+  const xc_slope_exponents two = xc_slope_load(k, q.bra.first + at.bra, q.ket.first + at.ket);
 #pragma unroll 1
-  for (int r = 0; r < S::ROOTS; r++, g += S::I * S::K) {
+  for (int r = 0; r < S::ROOTS; r++, g += S::STRIDE) {
     if constexpr (S::PARTS == 1)
-      xc_slope_add<LA, LB, LC, LD>(g, S::ROOTS * S::I * S::K, power, two, q.bra.ab, density, sums);
+      xc_slope_add<LA, LB, LC, LD>(g, S::ROOTS * S::STRIDE, power, two, q.bra.ab, density, sums);
     else
-      xc_slope_add_some<LA, LB, LC, LD>(g, S::ROOTS * S::I * S::K, power, first, two, q.bra.ab,
+      xc_slope_add_some<LA, LB, LC, LD>(g, S::ROOTS * S::STRIDE, power, first, two, q.bra.ab,
                                         density, sums);
   }
 }
@@ -353,34 +357,33 @@ static __global__ void __launch_bounds__(xc_slope_shape<LA, LB, LC, LD>::BLOCK)
   double *own = xc_slope_memory + group * S::REGION, *const gradient = xc_slope_copy(k);
   xc_slope_kept<N> kept = {};
   int power[3][2];
-  int64_t lo, hi;
+  unsigned lo, hi, turns;
 #pragma unroll
   for (int x = 0; x < 3; x++) {
     power[x][0] = xc_quartet_power(LA, ij / S::NB, x);
     power[x][1] = xc_quartet_power(LB, ij % S::NB, x);
   }
-  const int64_t each = xc_quartet_range<S>(k, group, &lo, &hi);
   kept.atoms[0] = kept.atoms[1] = kept.atoms[2] = -1;
-  for (int64_t step = 0; step < each; step++) { /* the same turns for all threads */
-    const bool mine = lo + step < hi;
-    const xc_quartet q = xc_quartet_load(k, mine ? lo + step : 0);
-    const int pairs = mine ? q.bra.n * q.ket.n : 0;
-    double density[S::EACH], sums[3][3] = {};
-    xc_slope_density<S>(k, q, ij / S::NB, ij % S::NB, first, density);
-    for (int pair = 0; __syncthreads_or(pair < pairs); pair++) {
-      for (int item = me; pair < pairs && item < 3 * S::ROOTS; item += S::GROUP)
-        xc_quartet_share<S, LA + 1, LB, LC + 1, LD>(k, q, pair, item, own);
-      __syncthreads();
-      if (pair < pairs)
-        xc_slope_roots<LA, LB, LC, LD>(k, q, pair, own, power, first, density, sums);
-    }
-    if (mine) xc_slope_take<N, S::GROUP>(q, gradient, me, &kept);
+  while ((turns = xc_quartet_take<S>(k, group, &lo, &hi)) > 0)
+    for (; turns > 0; turns--, lo++) {
+      const bool mine = lo < hi;
+      const xc_quartet q = xc_quartet_load(k, mine ? lo : 0);
+      const int pairs = mine ? q.bra.n * q.ket.n : 0;
+      xc_quartet_primitives pair = {0, 0};
+      double density[S::EACH], sums[3][3] = {};
+      xc_slope_density<S>(k, q, ij / S::NB, ij % S::NB, first, density);
+      for (int p = 0; xc_quartet_any<S>(p < pairs); p++, xc_quartet_step_on(q, &pair)) {
+        if (p < pairs) xc_quartet_share<S, LA + 1, LB, LC + 1, LD>(k, q, pair, me, own);
+        xc_quartet_sync<S>();
+        if (p < pairs) xc_slope_roots<LA, LB, LC, LD>(k, q, pair, own, power, first, density, sums);
+      }
+      if (mine) xc_slope_take<N, S::GROUP>(q, gradient, me, &kept);
 #pragma unroll
-    for (int o = 0; o < 9; o++) own[me * 9 + o] = sums[o % 3][o / 3];
-    __syncthreads();
-    if (mine) xc_slope_give<S, N>(q, me, own, gradient, &kept);
-    __syncthreads();
-  }
+      for (int o = 0; o < 9; o++) own[me * 9 + o] = sums[o % 3][o / 3];
+      xc_quartet_sync<S>();
+      if (mine) xc_slope_give<S, N>(q, me, own, gradient, &kept);
+      xc_quartet_sync<S>();
+    }
   xc_slope_flush<N, S::GROUP>(gradient, me, &kept);
 }
 
@@ -389,15 +392,15 @@ template <int LA, int LB, int LC, int LD> struct xc_slope_launch {
   static tsl_err run(const xc_quartet_task *task, cudaStream_t stream) {
     tsl_err err = TSL_OK;
     using S = xc_slope_shape<LA, LB, LC, LD>;
-    const int64_t full = tsl_ceil_div(task->most, S::GROUPS), most = XC_QUARTET_BLOCKS;
-    const unsigned blocks = (unsigned)(full < most ? full : most);
+    unsigned blocks = 0;
     if constexpr (S::ALONE) {
-      TSL_LAUNCH((xc_slope_alone_kernel<LA, LB, LC, LD>), blocks, S::BLOCK, 0, stream, *task);
+      const auto kernel = xc_slope_alone_kernel<LA, LB, LC, LD>;
+      TSL_TRY(xc_quartet_blocks<S>(task, (const void *)kernel, S::SHARED, &blocks));
+      TSL_LAUNCH(kernel, blocks, S::BLOCK, S::SHARED, stream, *task);
     } else {
-      TSL_CUDA_TRY(cudaFuncSetAttribute(xc_slope_group_kernel<LA, LB, LC, LD>,
-                                        cudaFuncAttributeMaxDynamicSharedMemorySize, S::SHARED));
-      TSL_LAUNCH((xc_slope_group_kernel<LA, LB, LC, LD>), blocks, S::BLOCK, S::SHARED, stream,
-                 *task);
+      const auto kernel = xc_slope_group_kernel<LA, LB, LC, LD>;
+      TSL_TRY(xc_quartet_blocks<S>(task, (const void *)kernel, S::SHARED, &blocks));
+      TSL_LAUNCH(kernel, blocks, S::BLOCK, S::SHARED, stream, *task);
     }
   done:
     return err;

@@ -21,7 +21,7 @@ enum {
 typedef struct xc_quartet_lane {
   cudaStream_t stream;
   cudaEvent_t done;
-  tsl_gpu_buffer list, count;
+  tsl_gpu_buffer list, counts; /* counts: listed; taken by teams */
 } xc_quartet_lane;
 
 /** What a worker keeps. */
@@ -37,7 +37,8 @@ struct xc_quartets {
   xc_operator operators[XC_MOST_OPERATORS];
   int n_operators;
   xc_quartet_lane lanes[LANES];
-  cudaEvent_t begun; /* of a call */
+  cudaEvent_t begun;      /* of a call */
+  int processors, shared; /* of the card; shared memory that a block may have */
   tsl_gpu_timer timer;
   double most; /* of `largest` */
 };
@@ -99,7 +100,7 @@ static tsl_err open_lanes(xc_gpu *w) {
   TSL_CUDA_TRY(cudaEventCreateWithFlags(&q->begun, cudaEventDisableTiming));
   for (xc_quartet_lane &lane : q->lanes) {
     TSL_TRY(tsl_gpu_reserve(&w->memory, &lane.list, some * (int64_t)sizeof(int2), "quartets"));
-    TSL_TRY(tsl_gpu_reserve(&w->memory, &lane.count, sizeof(unsigned), "quartets"));
+    TSL_TRY(tsl_gpu_reserve(&w->memory, &lane.counts, 2 * sizeof(unsigned), "quartets"));
     TSL_CUDA_TRY(cudaStreamCreateWithFlags(&lane.stream, cudaStreamNonBlocking));
     TSL_CUDA_TRY(cudaEventCreateWithFlags(&lane.done, cudaEventDisableTiming));
   }
@@ -110,11 +111,21 @@ done:
 static void close_lanes(xc_gpu *w) {
   for (xc_quartet_lane &lane : w->quartets->lanes) {
     tsl_gpu_release(&w->memory, &lane.list);
-    tsl_gpu_release(&w->memory, &lane.count);
+    tsl_gpu_release(&w->memory, &lane.counts);
     if (lane.stream != NULL) (void)cudaStreamDestroy(lane.stream);
     if (lane.done != NULL) (void)cudaEventDestroy(lane.done);
   }
   if (w->quartets->begun != NULL) (void)cudaEventDestroy(w->quartets->begun);
+}
+
+static tsl_err ask_card(xc_quartets *q) {
+  tsl_err err = TSL_OK;
+  int card = 0;
+  TSL_CUDA_TRY(cudaGetDevice(&card));
+  TSL_CUDA_TRY(cudaDeviceGetAttribute(&q->processors, cudaDevAttrMultiProcessorCount, card));
+  TSL_CUDA_TRY(cudaDeviceGetAttribute(&q->shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, card));
+done:
+  return err;
 }
 
 tsl_err xc_quartets_open(xc_gpu *w) {
@@ -124,6 +135,7 @@ tsl_err xc_quartets_open(xc_gpu *w) {
   q = w->quartets = (xc_quartets *)calloc(1, sizeof *w->quartets);
   if (q == NULL) TSL_FAIL(TSL_ERR_MEMORY, "no host memory for lists of quartets");
   q->n_operators = xc_operators_of(w->p, q->operators);
+  TSL_TRY(ask_card(q));
   TSL_TRY(tsl_gpu_timer_create(&q->timer));
   TSL_TRY(xc_quartet_lists_create(&w->view.orbital, &w->view.pairs, &q->lists));
   if (q->lists.n == 0) goto done;
@@ -329,8 +341,8 @@ static xc_quartet_task task_of(const xc_gpu *w, const xc_quartet_lane *lane,
   task.pairs = (const xc_quartet_pair *)q->pairs.data;
   task.twos = (const xc_quartet_two *)q->twos.data;
   task.list = (const int2 *)lane->list.data;
-  task.count = (const unsigned *)lane->count.data;
-  task.rys = (const double *)q->rys.data;
+  task.counts = (unsigned *)lane->counts.data;
+  task.rys = (const xc_rys_point *)q->rys.data;
   if (which->omega == 0) task.total = (const double *)q->total.data;
   task.coulomb = (double *)q->coulomb.data;
   for (int s = 0; s < 2 && which->weight != 0; s++) {
@@ -338,6 +350,7 @@ static xc_quartet_task task_of(const xc_gpu *w, const xc_quartet_lane *lane,
     task.exchange[s] = (double *)q->exchange[s].data;
   }
   task.n = (int)q->lists.n_monomials;
+  task.processors = q->processors, task.shared = q->shared;
   task.alpha = (const double *)q->alpha.data;
   task.gradient = (double *)w->gradient.integrals.data;
   task.spread = which->omega > 0 ? 1 / (which->omega * which->omega) : 0;
@@ -353,7 +366,7 @@ static xc_screen_task screen_of(const xc_gpu *w, const xc_quartet_lane *lane,
   xc_screen_task screen = {};
   screen.keys = (const xc_quartet_key *)q->keys.data;
   screen.largest = (const double *)q->largest.data;
-  screen.list = (int2 *)lane->list.data, screen.count = (unsigned *)lane->count.data;
+  screen.list = (int2 *)lane->list.data, screen.count = (unsigned *)lane->counts.data;
   screen.threshold = w->p->threshold, screen.most = q->most;
   screen.n_shells = (int32_t)w->p->n_shells;
   screen.gradient = w->task == XC_TASK_GRADIENT;
@@ -378,7 +391,7 @@ static tsl_err run_sets(xc_gpu *w, const xc_quartet_lane *lane, const xc_operato
     screen.rows.first = rows.first + at;
     if (rows.list != NULL) screen.rows.list = rows.list + at;
     task.most = (int64_t)some * columns.n;
-    TSL_CUDA_TRY(cudaMemsetAsync(lane->count.data, 0, sizeof(unsigned), lane->stream));
+    TSL_CUDA_TRY(cudaMemsetAsync(lane->counts.data, 0, 2 * sizeof(unsigned), lane->stream));
     TSL_LAUNCH(screen_kernel, dim3((unsigned)tsl_ceil_div(columns.n, SCREEN), some), SCREEN, 0,
                lane->stream, screen);
     TSL_TRY(run(&task, lane->stream));

@@ -4,49 +4,23 @@
  * kernels are compiled by xc_gpu_quartets_low.cu for shells to d, by _high.cu for f. Shells beyond
  * XC_QUARTET_L are the host's.
  *
- * Quartets that the bounds leave are listed by pairs of classes. One with few integrals is a
- * thread's, all of it in registers. Of a larger one each thread of a group has a pair (i, j) of
- * functions of the first pair and all (k, l) of the second, which has more, or half of them where
- * all would not fit its registers; the group shares the integrals along the axes of a primitive
- * quartet in shared memory: an item of that work is a root and an axis.
+ * Quartets that the bounds leave are listed by pairs of classes, those of one bra behind one
+ * another. Teams of threads take neighbouring ones, so that most threads of a warp have the same
+ * bra, as many pairs of primitives, and kets and densities that lie side by side. A quartet with
+ * few integrals is a thread's, all of it in registers, with the quadrature's table in shared
+ * memory. Of a larger one each thread of a group has a function i, some j, some k and all l, as
+ * many integrals as its registers hold; the group shares the integrals along the axes of a
+ * primitive quartet in shared memory, of which a root is a thread's to make.
  *
  * Densities and sums are of monomials, [n][n]: D' = T^T D T and J = T J' T^T, where row i of T is
  * function i. Sums are added by atomics: their last bits depend on the order.
  */
 #pragma once
 
+#include <algorithm>
 #include <utility>
 
-#include "gpu.cuh"
-#include "xc_gpu_quartet_lists.h"
-
-enum {
-  XC_QUARTET_ALONE = 27,        /**< most integrals of a quartet that one thread computes */
-  XC_QUARTET_MOST = 60,         /**< most integrals of a thread of a group */
-  XC_QUARTET_THREADS = 128,     /**< of a block, as far as groups fill it */
-  XC_QUARTET_RESIDENT = 4,      /**< blocks of lone threads an SM holds: they wait for loads */
-  XC_QUARTET_SHARED = 48 << 10, /**< bytes of a block's groups, if one does not need more */
-  XC_QUARTET_BLOCKS = 4096      /**< of a launch */
-};
-
-/** What a kernel is given. */
-typedef struct xc_quartet_task {
-  const xc_quartet_pair *pairs;
-  const xc_quartet_two *twos;
-  const int2 *list; /**< [*count] pairs: of the first class, of the second */
-  const unsigned *count;
-  const double *rys;     /**< xc_rys_tables */
-  const double *total;   /**< density of J; NULL: no J */
-  const double *spin[2]; /**< densities of K; NULL: none */
-  double *coulomb, *exchange[2];
-  double spread;       /**< 1 / omega^2 of erf(omega r) / r; 0: 1 / r */
-  double weight;       /**< of K; of derivatives times the spins that a density stands for */
-  const double *alpha; /**< [twos] exponents at A, of derivatives; this and what follows */
-  double *gradient;    /**< [copies][n_gradient] */
-  int n_gradient, copies;
-  int64_t most; /**< that *count can be */
-  int n;        /**< monomials */
-} xc_quartet_task;
+#include "xc_gpu_quartet_shape.cuh"
 
 typedef tsl_err (*xc_quartet_run)(const xc_quartet_task *task, cudaStream_t stream);
 
@@ -55,33 +29,14 @@ xc_quartet_run xc_quartet_low(int first, int second);
 /** Likewise, one of them with an f shell. */
 xc_quartet_run xc_quartet_high(int first, int second);
 
-/** Sizes of a class of quartets. */
-template <int LA, int LB, int LC, int LD> struct xc_quartet_shape {
-  static constexpr int NA = XC_CARTESIANS(LA), NB = XC_CARTESIANS(LB);
-  static constexpr int NC = XC_CARTESIANS(LC), ND = XC_CARTESIANS(LD);
-  static constexpr int NIJ = NA * NB, NKL = NC * ND;
-  static constexpr int I = (LA + 1) * (LB + 1), K = (LC + 1) * (LD + 1); /* along an axis */
-  static constexpr int ROOTS = (LA + LB + LC + LD) / 2 + 1;
-  static constexpr bool ALONE = NIJ * NKL <= XC_QUARTET_ALONE;
-  static constexpr int PARTS = NKL > XC_QUARTET_MOST ? 2 : 1; /* of the functions k */
-  static constexpr int EACH = NKL / PARTS;                    /* integrals of a thread */
-  static constexpr int GROUP = ALONE ? 1 : NIJ * PARTS;
-  static constexpr int REGION = 3 * ROOTS * I * K > NIJ *NKL ? 3 * ROOTS *I *K : NIJ *NKL;
-  static constexpr int BY_THREADS = XC_QUARTET_THREADS / GROUP > 0 ? XC_QUARTET_THREADS / GROUP : 1;
-  static constexpr int BY_SHARED =
-      XC_QUARTET_SHARED / 8 / REGION > 0 ? XC_QUARTET_SHARED / 8 / REGION : 1;
-  static constexpr int GROUPS = ALONE || BY_THREADS < BY_SHARED ? BY_THREADS : BY_SHARED;
-  static constexpr int BLOCK = GROUP * GROUPS;
-  static constexpr int SHARED = ALONE ? 0 : GROUPS * REGION * 8;
-};
-
 /** A quartet as a thread or group sees it. */
 typedef struct xc_quartet {
   xc_quartet_pair bra, ket;
   double times; /**< how often its integrals occur by symmetry */
 } xc_quartet;
 
-static __device__ __forceinline__ xc_quartet xc_quartet_load(const xc_quartet_task &k, int64_t at) {
+static __device__ __forceinline__ xc_quartet xc_quartet_load(const xc_quartet_task &k,
+                                                             unsigned at) {
   const int2 both = k.list[at];
   xc_quartet q = {k.pairs[both.x], k.pairs[both.y], 1};
   q.times = (q.bra.same ? 0.5 : 1) * (q.ket.same ? 0.5 : 1) * (both.x == both.y ? 0.5 : 1);
@@ -133,20 +88,21 @@ static __device__ __forceinline__ void xc_quartet_add_all(const double *g, doubl
 /** All integrals of a quartet in a thread's registers. @param[out] v  [NIJ][NKL] */
 template <int LA, int LB, int LC, int LD>
 static __device__ __forceinline__ void xc_quartet_alone(const xc_quartet_task &k,
-                                                        const xc_quartet &q, double *v) {
+                                                        const xc_quartet &q,
+                                                        const xc_rys_point *table, double *v) {
   using S = xc_quartet_shape<LA, LB, LC, LD>;
 #pragma unroll
   for (int e = 0; e < S::NIJ * S::NKL; e++) v[e] = 0;
-  for (int i = 0; i < q.bra.n; i++) {
-    const xc_quartet_two bra = k.twos[q.bra.first + i];
-    for (int j = 0; j < q.ket.n; j++) {
-      const xc_quartet_two ket = k.twos[q.ket.first + j];
+  for (int j = 0; j < q.ket.n; j++) {
+    const xc_quartet_two ket = k.twos[q.ket.first + j];
+    for (int i = 0; i < q.bra.n; i++) {
+      const xc_quartet_two bra = k.twos[q.bra.first + i];
       xc_quartet_core core;
       xc_quartet_meet(&bra, &ket, k.spread, &core);
 #pragma unroll 1
       for (int r = 0; r < S::ROOTS; r++) {
         double g[3 * S::I * S::K], y, w;
-        xc_rys(k.rys, S::ROOTS, r, core.t, &y, &w);
+        xc_rys(table, S::ROOTS, r, core.t, &y, &w);
 #pragma unroll
         for (int x = 0; x < 3; x++)
           xc_quartet_item<LA, LB, LC, LD>(q, bra, ket, core, y, w, x, g + x * S::I * S::K);
@@ -156,45 +112,89 @@ static __device__ __forceinline__ void xc_quartet_alone(const xc_quartet_task &k
   }
 }
 
-/** One item of a group: root item / 3, axis item % 3, of degrees LA to LD. S: the group's shape.
- *  @param[out] g  [axis][root][I][K] */
-template <class S, int LA, int LB, int LC, int LD>
-static __device__ __forceinline__ void
-xc_quartet_share(const xc_quartet_task &k, const xc_quartet &q, int pair, int item, double *g) {
-  const xc_quartet_two bra = k.twos[q.bra.first + pair / q.ket.n];
-  const xc_quartet_two ket = k.twos[q.ket.first + pair % q.ket.n];
-  const int r = item / 3, x = item % 3;
-  xc_quartet_core core;
-  double y, w;
-  xc_quartet_meet(&bra, &ket, k.spread, &core);
-  xc_rys(k.rys, S::ROOTS, r, core.t, &y, &w);
-  xc_quartet_item<LA, LB, LC, LD>(q, bra, ket, core, y, w, x, g + (x * S::ROOTS + r) * S::I * S::K);
+/** A pair of primitives of a quartet: of its bra, of its ket. */
+typedef struct xc_quartet_primitives {
+  int bra, ket;
+} xc_quartet_primitives;
+
+static __device__ __forceinline__ void xc_quartet_step_on(const xc_quartet &q,
+                                                          xc_quartet_primitives *at) {
+  if (++at->bra < q.bra.n) return;
+  at->bra = 0, at->ket++;
 }
 
-/** Add to a thread's integrals what all roots have.
- *  @param[in] along  place of its (i, j) on an axis
- *  @param[in] first  of its functions k
- *  @param     v      [NC / PARTS][ND] */
+/** Thread `me` of a group makes its roots of a primitive quartet, of degrees LA to LD. S: the
+ *  group's  shape. @param[out] g  [axis][root][STRIDE] */
+template <class S, int LA, int LB, int LC, int LD>
+static __device__ __forceinline__ void
+xc_quartet_share(const xc_quartet_task &k, const xc_quartet &q, xc_quartet_primitives at, int me,
+                 double *g) {
+  const xc_quartet_two bra = k.twos[q.bra.first + at.bra], ket = k.twos[q.ket.first + at.ket];
+  xc_quartet_core core;
+  xc_quartet_meet(&bra, &ket, k.spread, &core);
+  for (int r = me; r < S::ROOTS; r += S::GROUP) {
+    double y, w;
+    xc_rys(k.rys + XC_RYS_FIRST(S::ROOTS), S::ROOTS, r, core.t, &y, &w);
+#pragma unroll
+    for (int x = 0; x < 3; x++)
+      xc_quartet_item<LA, LB, LC, LD>(q, bra, ket, core, y, w, x,
+                                      g + (x * S::ROOTS + r) * S::STRIDE);
+  }
+}
+
+/** What a thread of a group has of a quartet: i, and where its j and k begin. */
+typedef struct xc_quartet_part {
+  int i, j, k;
+  int along[3]; /**< place of i on the axes */
+} xc_quartet_part;
+
+template <class S, int LA, int LB>
+static __device__ __forceinline__ xc_quartet_part xc_quartet_part_of(int me) {
+  xc_quartet_part its = {me / (S::OF_J * S::OF_K), 0, 0, {}};
+  if (S::OF_J > 1) its.j = me / S::OF_K % S::OF_J * S::TILE.j;
+  if (S::OF_K > 1) its.k = me % S::OF_K * S::TILE.k;
+#pragma unroll
+  for (int x = 0; x < 3; x++) its.along[x] = xc_quartet_power(LA, its.i, x) * (LB + 1) * S::K;
+  return its;
+}
+
+/** Add to a thread's integrals what all roots have. @param v  [TILE.j][TILE.k][ND] */
 template <int LA, int LB, int LC, int LD>
-static __device__ __forceinline__ void xc_quartet_add(const double *g, const int along[3],
-                                                      int first, double *v) {
+static __device__ __forceinline__ void xc_quartet_add(const double *g, const xc_quartet_part &its,
+                                                      double *v) {
   using S = xc_quartet_shape<LA, LB, LC, LD>;
+  const int first_j = S::OF_J > 1 ? its.j : 0, first_k = S::OF_K > 1 ? its.k : 0;
 #pragma unroll 1
   for (int r = 0; r < S::ROOTS; r++) {
 #pragma unroll
-    for (int k = 0; k < S::NC / S::PARTS; k++) {
+    for (int e = 0; e < S::TILE.j * S::TILE.k; e++) {
+      const int j = first_j + e / S::TILE.k, k = first_k + e % S::TILE.k;
       double h[3][LD + 1];
 #pragma unroll
       for (int x = 0; x < 3; x++)
 #pragma unroll
-        for (int e = 0; e <= LD; e++)
-          h[x][e] = g[((x * S::ROOTS + r) * S::I + along[x]) * S::K +
-                      xc_quartet_power(LC, first + k, x) * (LD + 1) + e];
+        for (int l = 0; l <= LD; l++)
+          h[x][l] =
+              g[(x * S::ROOTS + r) * S::STRIDE + its.along[x] + xc_quartet_power(LB, j, x) * S::K +
+                xc_quartet_power(LC, k, x) * (LD + 1) + l];
 #pragma unroll
       for (int l = 0; l < S::ND; l++)
-        v[k * S::ND + l] = fma(h[0][xc_quartet_power(LD, l, 0)] * h[1][xc_quartet_power(LD, l, 1)],
-                               h[2][xc_quartet_power(LD, l, 2)], v[k * S::ND + l]);
+        v[e * S::ND + l] = fma(h[0][xc_quartet_power(LD, l, 0)] * h[1][xc_quartet_power(LD, l, 1)],
+                               h[2][xc_quartet_power(LD, l, 2)], v[e * S::ND + l]);
     }
+  }
+}
+
+/** A thread's integrals into those of its group, [NIJ][NKL]. */
+template <class S>
+static __device__ __forceinline__ void xc_quartet_gather(const double *v,
+                                                         const xc_quartet_part &its, double *own) {
+#pragma unroll
+  for (int e = 0; e < S::TILE.j * S::TILE.k; e++) {
+    const int j = its.j + e / S::TILE.k, k = its.k + e % S::TILE.k;
+#pragma unroll
+    for (int l = 0; l < S::ND; l++)
+      own[(its.i * S::NB + j) * S::NKL + k * S::ND + l] = v[e * S::ND + l];
   }
 }
 
@@ -320,85 +320,101 @@ xc_quartet_digest(const xc_quartet_task &k, const xc_quartet &q, int me, const d
 
 /* ------------------------------------------------------------------ kernels */
 
-/** Quartets of a group of a launch: a range of the list, so that most that follow one another have
- *  the same shells a, b and c, and groups that run at the same time seldom add to the same
- *  elements. @return its length in the list, the same for all but the last groups */
+/** The table of a class, in shared memory where the block has that. */
 template <class S>
-static __device__ __forceinline__ int64_t xc_quartet_range(const xc_quartet_task &k, int group,
-                                                           int64_t *lo, int64_t *hi) {
-  const int64_t n = *k.count, groups = (int64_t)gridDim.x * S::GROUPS;
-  const int64_t each = (n + groups - 1) / groups;
-  *lo = min(n, ((int64_t)blockIdx.x * S::GROUPS + group) * each);
-  *hi = min(n, *lo + each);
-  return each;
+static __device__ __forceinline__ const xc_rys_point *xc_quartet_table(const xc_quartet_task &k,
+                                                                       xc_rys_point *shared) {
+  const xc_rys_point *const table = k.rys + XC_RYS_FIRST(S::ROOTS);
+  if (k.shared < S::SHARED) return table;
+  for (int e = (int)threadIdx.x; e < XC_RYS_SIZE(S::ROOTS); e += S::BLOCK) shared[e] = table[e];
+  __syncthreads();
+  return shared;
 }
 
 template <int LA, int LB, int LC, int LD, int SPINS>
-static __global__ void __launch_bounds__(XC_QUARTET_THREADS, XC_QUARTET_RESIDENT)
+static __global__ void __launch_bounds__(xc_quartet_shape<LA, LB, LC, LD>::BLOCK,
+                                         xc_quartet_shape<LA, LB, LC, LD>::RESIDENT)
     xc_quartet_alone_kernel(const xc_quartet_task k) {
   using S = xc_quartet_shape<LA, LB, LC, LD>;
+  extern __shared__ xc_rys_point xc_quartet_points[];
+  const xc_rys_point *const table = xc_quartet_table<S>(k, xc_quartet_points);
   xc_quartet_sums<S, SPINS> sums = {};
-  int64_t lo, hi;
-  (void)xc_quartet_range<S>(k, (int)threadIdx.x, &lo, &hi);
+  unsigned lo, hi;
   sums.a = -1;
-  for (int64_t at = lo; at < hi; at++) {
-    double v[S::NIJ * S::NKL];
-    const xc_quartet q = xc_quartet_load(k, at);
-    xc_quartet_alone<LA, LB, LC, LD>(k, q, v);
-    xc_quartet_digest<S, SPINS>(k, q, 0, v, &sums);
-  }
+  while (xc_quartet_take<S>(k, (int)threadIdx.x % 32, &lo, &hi) > 0)
+    for (unsigned at = lo; at < hi; at++) {
+      double v[S::EACH];
+      const xc_quartet q = xc_quartet_load(k, at);
+      xc_quartet_alone<LA, LB, LC, LD>(k, q, table, v);
+      xc_quartet_digest<S, SPINS>(k, q, 0, v, &sums);
+    }
   xc_quartet_flush<S, SPINS>(k, 0, &sums);
 }
 
 template <int LA, int LB, int LC, int LD, int SPINS>
-static __global__ void __launch_bounds__(xc_quartet_shape<LA, LB, LC, LD>::BLOCK)
+static __global__ void __launch_bounds__(xc_quartet_shape<LA, LB, LC, LD>::BLOCK,
+                                         xc_quartet_shape<LA, LB, LC, LD>::RESIDENT)
     xc_quartet_group_kernel(const xc_quartet_task k) {
   using S = xc_quartet_shape<LA, LB, LC, LD>;
   extern __shared__ double xc_quartet_memory[];
-  const int me = threadIdx.x % S::GROUP, group = threadIdx.x / S::GROUP;
-  const int ij = me / S::PARTS, first = me % S::PARTS * (S::NC / S::PARTS);
-  double *own = xc_quartet_memory + group * S::REGION;
+  const int thread = threadIdx.x % S::TEAM, group = thread / S::GROUP, me = thread % S::GROUP;
+  const bool whole = group < S::GROUPS; /* a warp may have threads left over */
+  const xc_quartet_part its = xc_quartet_part_of<S, LA, LB>(me);
+  double *own =
+      xc_quartet_memory + (threadIdx.x / S::TEAM * S::GROUPS + (whole ? group : 0)) * S::REGION;
   xc_quartet_sums<S, SPINS> sums = {};
-  int along[3];
-  int64_t lo, hi;
-#pragma unroll
-  for (int x = 0; x < 3; x++) along[x] = xc_quartet_along<LA, LB>(ij / S::NB, ij % S::NB, x);
-  const int64_t each = xc_quartet_range<S>(k, group, &lo, &hi);
+  unsigned lo, hi, turns;
   sums.a = -1;
-  for (int64_t step = 0; step < each; step++) { /* the same turns for all threads */
-    const bool mine = lo + step < hi;
-    const xc_quartet q = xc_quartet_load(k, mine ? lo + step : 0);
-    const int pairs = mine ? q.bra.n * q.ket.n : 0;
-    double v[S::EACH] = {};
-    for (int pair = 0; __syncthreads_or(pair < pairs); pair++) {
-      for (int item = me; pair < pairs && item < 3 * S::ROOTS; item += S::GROUP)
-        xc_quartet_share<S, LA, LB, LC, LD>(k, q, pair, item, own);
-      __syncthreads();
-      if (pair < pairs) xc_quartet_add<LA, LB, LC, LD>(own, along, first, v);
+  while ((turns = xc_quartet_take<S>(k, group, &lo, &hi)) > 0)
+    for (; turns > 0; turns--, lo++) {
+      const bool mine = whole && lo < hi;
+      const xc_quartet q = xc_quartet_load(k, mine ? lo : 0);
+      const int pairs = mine ? q.bra.n * q.ket.n : 0;
+      xc_quartet_primitives pair = {0, 0};
+      double v[S::EACH] = {};
+      for (int p = 0; xc_quartet_any<S>(p < pairs); p++, xc_quartet_step_on(q, &pair)) {
+        if (p < pairs) xc_quartet_share<S, LA, LB, LC, LD>(k, q, pair, me, own);
+        xc_quartet_sync<S>();
+        if (p < pairs) xc_quartet_add<LA, LB, LC, LD>(own, its, v);
+        xc_quartet_sync<S>();
+      }
+      if (mine) xc_quartet_gather<S>(v, its, own);
+      xc_quartet_sync<S>();
+      if (mine) xc_quartet_digest<S, SPINS>(k, q, me, own, &sums);
+      xc_quartet_sync<S>();
     }
-#pragma unroll
-    for (int e = 0; e < S::EACH; e++) own[me * S::EACH + e] = v[e];
-    __syncthreads();
-    if (mine) xc_quartet_digest<S, SPINS>(k, q, me, own, &sums);
-    __syncthreads();
-  }
-  xc_quartet_flush<S, SPINS>(k, me, &sums);
+  if (whole) xc_quartet_flush<S, SPINS>(k, me, &sums);
+}
+
+/** Blocks that the card holds at once of a kernel, or as many as have quartets. */
+template <class S>
+static tsl_err xc_quartet_blocks(const xc_quartet_task *task, const void *kernel, int shared,
+                                 unsigned *blocks) {
+  tsl_err err = TSL_OK;
+  int resident = 0;
+  const int64_t full = tsl_ceil_div(task->most, S::GROUPS * S::TEAMS);
+  TSL_CUDA_TRY(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared));
+  TSL_CUDA_TRY(
+      cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel, S::BLOCK, (size_t)shared));
+  *blocks = (unsigned)std::min<int64_t>(full, (int64_t)std::max(resident, 1) * task->processors);
+done:
+  return err;
 }
 
 template <int LA, int LB, int LC, int LD, int SPINS>
 static tsl_err xc_quartet_launch(const xc_quartet_task *task, cudaStream_t stream) {
   tsl_err err = TSL_OK;
   using S = xc_quartet_shape<LA, LB, LC, LD>;
-  const int64_t full = tsl_ceil_div(task->most, S::GROUPS), most = XC_QUARTET_BLOCKS;
-  const unsigned blocks = (unsigned)(full < most ? full : most);
+  unsigned blocks = 0;
   if constexpr (S::ALONE) {
-    TSL_LAUNCH((xc_quartet_alone_kernel<LA, LB, LC, LD, SPINS>), blocks, S::BLOCK, 0, stream,
-               *task);
+    const int shared = S::SHARED <= task->shared ? S::SHARED : 0;
+    const auto kernel = xc_quartet_alone_kernel<LA, LB, LC, LD, SPINS>;
+    TSL_TRY(xc_quartet_blocks<S>(task, (const void *)kernel, shared, &blocks));
+    TSL_LAUNCH(kernel, blocks, S::BLOCK, shared, stream, *task);
   } else {
-    TSL_CUDA_TRY(cudaFuncSetAttribute(xc_quartet_group_kernel<LA, LB, LC, LD, SPINS>,
-                                      cudaFuncAttributeMaxDynamicSharedMemorySize, S::SHARED));
-    TSL_LAUNCH((xc_quartet_group_kernel<LA, LB, LC, LD, SPINS>), blocks, S::BLOCK, S::SHARED,
-               stream, *task);
+    const auto kernel = xc_quartet_group_kernel<LA, LB, LC, LD, SPINS>;
+    TSL_TRY(xc_quartet_blocks<S>(task, (const void *)kernel, S::SHARED, &blocks));
+    TSL_LAUNCH(kernel, blocks, S::BLOCK, S::SHARED, stream, *task);
   }
 done:
   return err;

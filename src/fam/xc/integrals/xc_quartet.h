@@ -28,6 +28,8 @@
 #include "xc_harmonics.h"
 #include "xc_rys.h"
 
+#include <stdalign.h>
+
 enum {
   XC_QUARTET_L = 3, /**< highest degree of a shell: four of them need XC_RYS_MOST roots */
   XC_QUARTET_AXIS = 2 * XC_QUARTET_L + 2 /**< degrees of a pair and its derivative along an axis */
@@ -36,7 +38,8 @@ enum {
 /** A pair of primitives: exponent p and centre of the product, half = 1 / 2p; factor: both
  *  coefficients, the decay with the distance of the shells, and 1 / p. */
 typedef struct xc_quartet_two {
-  double p, at[3], factor, half;
+  alignas(16) double p; /* a card loads two numbers at once */
+  double at[3], factor, half;
 } xc_quartet_two;
 
 /** Primitives i of a and j of b. */
@@ -60,20 +63,11 @@ typedef struct xc_quartet_core {
   double of_p, of_q;     /**< s p / (p + q), s q / (p + q); s of 1 / r is 1 */
 } xc_quartet_core;
 
-/** 1 / sqrt(x). */
-TSL_FN double xc_quartet_rsqrt(double x) {
-#ifdef __CUDA_ARCH__
-  return rsqrt(x);
-#else
-  return 1 / sqrt(x);
-#endif
-}
-
 /** @param[in] spread  1 / omega^2 of erf(omega r) / r; 0: 1 / r */
 TSL_FN void xc_quartet_meet(const xc_quartet_two *bra, const xc_quartet_two *ket, double spread,
                             xc_quartet_core *c) {
   const double p = bra->p, q = ket->p;
-  const double root = xc_quartet_rsqrt(fma(p * q, spread, p + q)), inverse = root * root;
+  const double root = xc_rsqrt(fma(p * q, spread, p + q)), inverse = root * root;
   double square = 0;
   for (int x = 0; x < 3; x++) {
     const double pq = bra->at[x] - ket->at[x];

@@ -1,5 +1,6 @@
 /* Tables of Rys quadrature: Gauss rules of the measure exp(-t x^2) dx in x^2, which Gauss-Legendre
- * points stand for, at Chebyshev's points of each interval, and polynomials through them. */
+ * points stand for, at Chebyshev's points of wide intervals; and polynomials of few terms on short
+ * ones through what those of many terms say. */
 #include "xc_rys.h"
 
 #include "xc_gauss.h"
@@ -9,7 +10,11 @@
 #include <string.h>
 #include <threads.h>
 
-enum { POINTS = 96 }; /* of Gauss and Legendre on [0, 1]: exact for every t below the reach */
+enum {
+  POINTS = 96, /* of Gauss and Legendre on [0, 1]: exact for every t below the reach */
+  WIDE = 4,    /* units of t of a wide interval, */
+  NODES = 24   /* and its points: exact to the last bits of fp64 */
+};
 
 #define XC_RYS_PI 3.141592653589793238462643383279502884L
 
@@ -76,7 +81,7 @@ typedef struct rules {
 /* The zero of the polynomial of degree n in (lo, hi), by bisection and Newton. */
 static long double zero_between(int n, const long double *a, const long double *b, long double lo,
                                 long double hi) {
-  enum { HALVES = 20, STEPS = 4 };
+  enum { HALVES = 12, STEPS = 4 };
   long double slope = 1;
   const bool rising = monic(n, a, b, hi, &slope) > 0;
   for (int k = 0; k < HALVES; k++) {
@@ -115,53 +120,115 @@ static void half_line(rules *out) {
   gauss(a, b, 4 * XC_RYS_MOST + 4, out);
 }
 
-/* Coefficients, highest power first, of the polynomial through values at Chebyshev's points. */
-static void interpolate(const long double value[XC_RYS_TERMS], double *out) {
+/* ---- polynomials */
+
+/** Chebyshev's points on [-1, 1]. */
+static long double chebyshev(int n, int k) {
+  return cosl(XC_RYS_PI * ((long double)k + 0.5L) / n);
+}
+
+/* Coefficients by powers of the polynomial through values at Chebyshev's points. */
+static void interpolate(const long double value[XC_RYS_TERMS], long double power[XC_RYS_TERMS]) {
   enum { N = XC_RYS_TERMS };
-  long double series[N], power[N] = {0}, below[N] = {0}, here[N] = {1};
-  for (int k = 0; k < N; k++) {
-    series[k] = 0;
-    for (int j = 0; j < N; j++)
-      series[k] +=
-          (k == 0 ? 1.0L : 2.0L) / N * value[j] * cosl(XC_RYS_PI * k * ((long double)j + 0.5L) / N);
-  }
+  long double below[N] = {0}, here[N] = {1};
+  for (int j = 0; j < N; j++) power[j] = 0;
   for (int k = 0; k < N; k++) { /* here: T_k in powers */
-    long double next[N] = {0};
-    for (int j = 0; j < N; j++) power[j] += series[k] * here[j];
+    long double next[N] = {0}, term = 0;
+    for (int j = 0; j < N; j++)
+      term +=
+          (k == 0 ? 1.0L : 2.0L) / N * value[j] * cosl(XC_RYS_PI * k * ((long double)j + 0.5L) / N);
+    for (int j = 0; j < N; j++) power[j] += term * here[j];
     for (int j = 0; j + 1 < N; j++) next[j + 1] = (k == 0 ? 1 : 2) * here[j];
     for (int j = 0; j < N; j++) next[j] -= below[j], below[j] = here[j], here[j] = next[j];
   }
-  for (int k = 0; k < N; k++) out[2 * k] = (double)power[N - 1 - k];
 }
 
-static void fill_interval(const measure *m, int interval) {
-  rules at[XC_RYS_TERMS];
-  for (int j = 0; j < XC_RYS_TERMS; j++) {
-    const long double z = cosl(XC_RYS_PI * ((long double)j + 0.5L) / XC_RYS_TERMS);
-    rules_at(m, (long double)interval + (z + 1) / 2, &at[j]);
+/* What values at the NODES of a wide interval are times at z in (-1, 1) of it: Lagrange's
+ * polynomials by the barycentric formula. */
+static void lagrange(long double z, long double share[NODES]) {
+  long double sum = 0;
+  for (int k = 0; k < NODES; k++) {
+    const long double sine = sinl(XC_RYS_PI * ((long double)k + 0.5L) / NODES);
+    share[k] = (k % 2 == 0 ? sine : -sine) / (z - chebyshev(NODES, k));
+    sum += share[k];
   }
+  for (int k = 0; k < NODES; k++) share[k] /= sum;
+}
+
+/** What values at the NODES are times in the terms of a short interval. */
+typedef struct terms {
+  long double of[NODES][XC_RYS_TERMS];
+} terms;
+
+/* Of short interval `at` of a wide one. */
+static void set_terms(int at, terms *out) {
+  long double share[XC_RYS_TERMS][NODES];
+  for (int j = 0; j < XC_RYS_TERMS; j++) {
+    const long double t = at + (chebyshev(XC_RYS_TERMS, j) + 1) / 2; /* in short intervals */
+    lagrange(2 * t / (WIDE * XC_RYS_FINE) - 1, share[j]);
+  }
+  for (int k = 0; k < NODES; k++) {
+    long double value[XC_RYS_TERMS];
+    for (int j = 0; j < XC_RYS_TERMS; j++) value[j] = share[j][k];
+    interpolate(value, out->of[k]);
+  }
+}
+
+/* ---- tables */
+
+/* Two numbers in a word. */
+static double short_word(long double low, long double high) {
+  const float two[2] = {(float)low, (float)high};
+  double word;
+  memcpy(&word, two, sizeof word);
+  return word;
+}
+
+/* Terms of a root and its weight into their points, `apart` points apart. */
+static void put(const long double x[XC_RYS_TERMS], const long double y[XC_RYS_TERMS], int apart,
+                xc_rys_point *out) {
+  for (int k = 0; k < XC_RYS_LONG; k++)
+    out[k * apart] = (xc_rys_point){.x = (double)x[k], .y = (double)y[k]};
+  for (int k = XC_RYS_LONG; k < XC_RYS_WORDS; k++) {
+    const int at = XC_RYS_LONG + 2 * (k - XC_RYS_LONG);
+    out[k * apart] =
+        (xc_rys_point){.x = short_word(x[at], x[at + 1]), .y = short_word(y[at], y[at + 1])};
+  }
+}
+
+static void fill_interval(const rules nodes[NODES], const terms *times, int interval) {
   for (int n = 1; n <= XC_RYS_MOST; n++)
     for (int r = 0; r < n; r++) {
-      long double root[XC_RYS_TERMS], weight[XC_RYS_TERMS];
-      double *out = tables.of + XC_RYS_FIRST(n) + (interval * n + r) * XC_RYS_TERMS * 2;
-      for (int j = 0; j < XC_RYS_TERMS; j++)
-        root[j] = at[j].root[n][r], weight[j] = at[j].weight[n][r];
-      interpolate(root, out);
-      interpolate(weight, out + 1);
+      long double x[XC_RYS_TERMS] = {0}, y[XC_RYS_TERMS] = {0};
+      for (int k = 0; k < NODES; k++)
+        for (int j = 0; j < XC_RYS_TERMS; j++) {
+          x[j] += nodes[k].root[n][r] * times->of[k][j];
+          y[j] += nodes[k].weight[n][r] * times->of[k][j];
+        }
+      put(x, y, n, tables.of + XC_RYS_FIRST(n) + interval * XC_RYS_PITCH(n) + r);
     }
+}
+
+static void fill_wide(const measure *m, const terms times[WIDE * XC_RYS_FINE], int wide) {
+  rules nodes[NODES];
+  for (int k = 0; k < NODES; k++)
+    rules_at(m, WIDE * (wide + (chebyshev(NODES, k) + 1) / 2), &nodes[k]);
+  for (int i = 0; i < WIDE * XC_RYS_FINE; i++)
+    fill_interval(nodes, &times[i], wide * WIDE * XC_RYS_FINE + i);
 }
 
 static void xc_rys_fill(void) {
   measure m;
   rules tail;
+  terms times[WIDE * XC_RYS_FINE];
   set_measure(&m);
-  for (int k = 0; k < XC_RYS_REACH; k++) fill_interval(&m, k);
+  for (int i = 0; i < WIDE * XC_RYS_FINE; i++) set_terms(i, &times[i]);
+  for (int k = 0; k < XC_RYS_REACH / WIDE; k++) fill_wide(&m, times, k);
   half_line(&tail);
   for (int n = 1; n <= XC_RYS_MOST; n++)
-    for (int r = 0; r < n; r++) {
-      double *out = tables.of + XC_RYS_FIRST(n) + XC_RYS_SIZE(n) - 2 * n;
-      out[2 * r] = (double)tail.root[n][r], out[2 * r + 1] = (double)tail.weight[n][r];
-    }
+    for (int r = 0; r < n; r++)
+      tables.of[XC_RYS_FIRST(n) + XC_RYS_SIZE(n) - n + r] =
+          (xc_rys_point){.x = (double)tail.root[n][r], .y = (double)tail.weight[n][r]};
 }
 
 const xc_rys_tables *xc_rys_tables_get(void) {
