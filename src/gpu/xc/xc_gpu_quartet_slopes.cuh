@@ -390,19 +390,10 @@ static __global__ void __launch_bounds__(xc_slope_shape<LA, LB, LC, LD>::BLOCK)
 /** The kernel of derivatives. */
 template <int LA, int LB, int LC, int LD> struct xc_slope_launch {
   static tsl_err run(const xc_quartet_task *task, cudaStream_t stream) {
-    tsl_err err = TSL_OK;
     using S = xc_slope_shape<LA, LB, LC, LD>;
-    unsigned blocks = 0;
-    if constexpr (S::ALONE) {
-      const auto kernel = xc_slope_alone_kernel<LA, LB, LC, LD>;
-      TSL_TRY(xc_quartet_blocks<S>(task, (const void *)kernel, S::SHARED, &blocks));
-      TSL_LAUNCH(kernel, blocks, S::BLOCK, S::SHARED, stream, *task);
-    } else {
-      const auto kernel = xc_slope_group_kernel<LA, LB, LC, LD>;
-      TSL_TRY(xc_quartet_blocks<S>(task, (const void *)kernel, S::SHARED, &blocks));
-      TSL_LAUNCH(kernel, blocks, S::BLOCK, S::SHARED, stream, *task);
-    }
-  done:
-    return err;
+    if constexpr (S::ALONE)
+      return xc_quartet_start<S>(task, xc_slope_alone_kernel<LA, LB, LC, LD>, S::SHARED, stream);
+    else
+      return xc_quartet_start<S>(task, xc_slope_group_kernel<LA, LB, LC, LD>, S::SHARED, stream);
   }
 };

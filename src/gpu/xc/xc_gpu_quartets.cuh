@@ -124,7 +124,7 @@ static __device__ __forceinline__ void xc_quartet_step_on(const xc_quartet &q,
 }
 
 /** Thread `me` of a group makes its roots of a primitive quartet, of degrees LA to LD. S: the
- *  group's  shape. @param[out] g  [axis][root][STRIDE] */
+ *  group's shape. @param[out] g  [axis][root][STRIDE] */
 template <class S, int LA, int LB, int LC, int LD>
 static __device__ __forceinline__ void
 xc_quartet_share(const xc_quartet_task &k, const xc_quartet &q, xc_quartet_primitives at, int me,
@@ -386,38 +386,34 @@ static __global__ void __launch_bounds__(xc_quartet_shape<LA, LB, LC, LD>::BLOCK
   if (whole) xc_quartet_flush<S, SPINS>(k, me, &sums);
 }
 
-/** Blocks that the card holds at once of a kernel, or as many as have quartets. */
+/** Launch a kernel with so many bytes of shared memory, in as many blocks as the card holds at once
+ *  or as have quartets. */
 template <class S>
-static tsl_err xc_quartet_blocks(const xc_quartet_task *task, const void *kernel, int shared,
-                                 unsigned *blocks) {
+static tsl_err xc_quartet_start(const xc_quartet_task *task,
+                                void (*kernel)(const xc_quartet_task task), int shared,
+                                cudaStream_t stream) {
   tsl_err err = TSL_OK;
   int resident = 0;
   const int64_t full = tsl_ceil_div(task->most, S::GROUPS * S::TEAMS);
   TSL_CUDA_TRY(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared));
   TSL_CUDA_TRY(
       cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel, S::BLOCK, (size_t)shared));
-  *blocks = (unsigned)std::min<int64_t>(full, (int64_t)std::max(resident, 1) * task->processors);
+  resident = std::max(resident, 1) * task->processors;
+  TSL_LAUNCH(kernel, (unsigned)std::min<int64_t>(full, resident), S::BLOCK, shared, stream, *task);
 done:
   return err;
 }
 
 template <int LA, int LB, int LC, int LD, int SPINS>
 static tsl_err xc_quartet_launch(const xc_quartet_task *task, cudaStream_t stream) {
-  tsl_err err = TSL_OK;
   using S = xc_quartet_shape<LA, LB, LC, LD>;
-  unsigned blocks = 0;
-  if constexpr (S::ALONE) {
-    const int shared = S::SHARED <= task->shared ? S::SHARED : 0;
-    const auto kernel = xc_quartet_alone_kernel<LA, LB, LC, LD, SPINS>;
-    TSL_TRY(xc_quartet_blocks<S>(task, (const void *)kernel, shared, &blocks));
-    TSL_LAUNCH(kernel, blocks, S::BLOCK, shared, stream, *task);
-  } else {
-    const auto kernel = xc_quartet_group_kernel<LA, LB, LC, LD, SPINS>;
-    TSL_TRY(xc_quartet_blocks<S>(task, (const void *)kernel, S::SHARED, &blocks));
-    TSL_LAUNCH(kernel, blocks, S::BLOCK, S::SHARED, stream, *task);
-  }
-done:
-  return err;
+  const int shared = S::ALONE && S::SHARED > task->shared ? 0 : S::SHARED;
+  if constexpr (S::ALONE)
+    return xc_quartet_start<S>(task, xc_quartet_alone_kernel<LA, LB, LC, LD, SPINS>, shared,
+                               stream);
+  else
+    return xc_quartet_start<S>(task, xc_quartet_group_kernel<LA, LB, LC, LD, SPINS>, shared,
+                               stream);
 }
 
 /** The kernels of J and K for one spin or two. */
