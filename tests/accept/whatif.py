@@ -178,8 +178,8 @@ def many_units_for_many_ranks(policy):
 
 
 ALIKE = {"family": "dp", "run": {"threads": 1}, "dp": {
-    "problem": "local", "alphabet": "dna", "a": {"random": 400000, "seed": 1}, "b": {"mutate": 0.1},
-    "scores": {"match": 2, "mismatch": -3, "open": 5, "extend": 2}}}
+    "problem": "local", "alphabet": "dna", "a": {"random": 200000 if suite.slow_build else 400000, "seed": 1},
+    "b": {"mutate": 0.1}, "scores": {"match": 2, "mismatch": -3, "open": 5, "extend": 2}}}
 
 
 def pipeline_end(units, seconds):
@@ -194,11 +194,10 @@ def pipeline_end(units, seconds):
     return ends[-1]
 
 
-def strips_wait_as_foretold(ranks):
-    """Of alike sequences most cells are left out, those at a rank's turn are not: how long ranks wait for one another
-    hangs on what either kind costs. Tiles count in seconds of a processor, as ranks here share cores: with what each
-    took the pipeline ends when the plan says, but for how fast the device is at all."""
-    env = {"TSL_TEST_CLOCK": "processor", "XDG_CACHE_HOME": suite.path("processor")}
+def strips_by_plan_and_run(ranks, calibration):
+    """When the pipeline ends: imagined, as the run itself predicted, by what its tiles took; and what ranks would take
+    that never wait; the first two at the speed that the device had in that run. Calibrates anew."""
+    env = {"TSL_TEST_CLOCK": "processor", "XDG_CACHE_HOME": suite.path(calibration)}
     deck, out = suite.deck("alike.yaml", ALIKE), suite.path("alike.h5")
     run = suite.run(["run", deck, "-o", out, "--overwrite"], ranks, env=env)
     check(run.status == 0, run.tail())
@@ -211,11 +210,25 @@ def strips_wait_as_foretold(ranks):
     with h5py.File(out) as file:
         units = file["run/units"][...]
     level = units["measured"].sum() / units["predicted"].sum()
-    said, measured = Table(plan_far.out).one * level, pipeline_end(units, units["measured"])
-    ideal = units["measured"].sum() / ranks
-    check(measured > 1.2 * ideal, f"ranks hardly wait: {measured} s, ideal {ideal} s")
-    check(abs(said / measured - 1) < 0.1, f"imagined {said} s, by the tiles {measured} s")
-    return f"imagined {said:.3g} s, by the tiles {measured:.3g} s, ideal {ideal:.3g} s"
+    return (Table(plan_far.out).one * level, pipeline_end(units, units["predicted"]) * level,
+            pipeline_end(units, units["measured"]), units["measured"].sum() / ranks)
+
+
+def strips_wait_as_foretold(ranks):
+    """Of alike sequences most cells are left out, those at a rank's turn are not: how long ranks wait for one another
+    hangs on what either kind costs. Tiles count in seconds of a processor, as ranks here share cores: with what each
+    took the pipeline ends when the plan says, but for how fast the device is at all. A calibration takes a moment, in
+    which others may run: of three it is the middle one that must be right. What a cell that is left out takes of one
+    that is computed is a constant of optimised code: with sanitizers the one takes 20 times as long, the other does
+    not, and the plan is held against the run's own prediction alone."""
+    tries = []
+    for k in range(1 if suite.slow_build else 3):
+        said, predicted, measured, ideal = strips_by_plan_and_run(ranks, f"processor{k}")
+        check(measured > 1.2 * ideal, f"ranks hardly wait: {measured} s, ideal {ideal} s")
+        check(abs(said / predicted - 1) < 0.01, f"imagined {said} s, by the run's own prediction {predicted} s")
+        tries.append(said / measured)
+    check(suite.slow_build or abs(np.median(tries) - 1) < 0.1, f"imagined over what the tiles took: {tries}")
+    return f"imagined {said:.3g} s, by the tiles {measured:.3g} s, ideal {ideal:.3g} s; ratios {np.round(tries, 3)}"
 
 
 def bands_are_shared_out():

@@ -284,6 +284,19 @@ static void nothing_known(void **state) {
   for (int r = 0; r < 3; r++) assert_true(kept(&w, r));
 }
 
+/* The file's line is of the middle rank of a key, whichever measured last. */
+static void middle_of_a_key(void **state) {
+  static const double slow[] = {1.02, 0.5, 1, 2.2, 3, 1.01};
+  int middle[6];
+  world w;
+  (void)state;
+  make(&w, 6, slow);
+  for (int r = 3; r < 5; r++) (void)snprintf(w.keys[r], KEY, "a|AMD,EPYC|socket,1|OpenMP");
+  assert_int_equal(tsl_device_class_middle(w.units, N_UNITS, &w.cost, middle), TSL_OK);
+  for (int r = 0; r < 6; r++) assert_int_equal(middle[r], r == 3 || r == 4 ? 3 : 2);
+  for (int r = 0; r < 6; r++) assert_true(fabs(alone(&w, r) - slow[r]) < 1e-12);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(places_do_not_matter),
@@ -299,6 +312,7 @@ int main(void) {
       cmocka_unit_test(within_the_bound),
       cmocka_unit_test(equal_shares),
       cmocka_unit_test(nothing_known),
+      cmocka_unit_test(middle_of_a_key),
   };
   return cmocka_run_group_tests_name("unit.cost.device_class", tests, NULL, NULL);
 }

@@ -76,15 +76,35 @@ done:
   return err;
 }
 
-/* A home that cannot be written is no error. */
-static void store(const tsl_run_settings *settings, const int *known, const tsl_cost *cost,
-                  int n_kinds) {
-  FILE *file = tsl_calibration_append(settings);
-  if (file == NULL) return;
+/* What the middle one of the ranks with a key has measured. A home that cannot be written is no
+ * error. */
+static tsl_err store(const tsl_unit *units, int64_t n_units, const tsl_run_settings *settings,
+                     const int *known, const tsl_cost *cost, int n_kinds) {
+  tsl_err err = TSL_OK;
+  int *middle = NULL;
+  FILE *file = NULL;
+  TSL_TRY(tsl_alloc(cost->n_ranks, sizeof *middle, "calibration keys", (void **)&middle));
+  TSL_TRY(tsl_device_class_middle(units, n_units, cost, middle));
+  if ((file = tsl_calibration_append(settings)) == NULL) goto done;
   for (int r = 0; r < cost->n_ranks; r++)
-    for (int kind = 0; !known[r] && kind < n_kinds; kind++)
+    for (int kind = 0; !known[r] && middle[r] == r && kind < n_kinds; kind++)
       tsl_calibration_put(file, tsl_cost_key(cost, r), kind, cost->speeds[r].c[kind]);
   (void)fclose(file);
+done:
+  tsl_free(middle);
+  return err;
+}
+
+/* The root keeps what was measured, and gives equal devices equal speeds. */
+static tsl_err keep(const tsl_family *family, const tsl_unit *units, int64_t n_units,
+                    const tsl_run_settings *settings, const int *known, int measured,
+                    tsl_cost *cost) {
+  tsl_err err = TSL_OK;
+  if (measured > 0 && family->signature != NULL && n_units > 0)
+    TSL_TRY(store(units, n_units, settings, known, cost, family->n_kinds));
+  TSL_TRY(tsl_device_class_pool(units, n_units, cost));
+done:
+  return err;
 }
 
 /* ---- all ranks */
@@ -132,9 +152,8 @@ tsl_err tsl_calibrate(MPI_Comm comm, const tsl_executor *executor, const tsl_uni
                            : warms ? tsl_measure_warm_up(executor, units, n_units, &speed)
                                    : TSL_OK);
   TSL_MPI(MPI_Gather(&speed, bytes, MPI_BYTE, cost->speeds, bytes, MPI_BYTE, 0, comm));
-  if (rank == 0 && *measured > 0 && family->signature != NULL && n_units > 0)
-    store(settings, known, cost, family->n_kinds);
-  TSL_COLLECTIVE_TRY(comm, rank == 0 ? tsl_device_class_pool(units, n_units, cost) : TSL_OK);
+  TSL_COLLECTIVE_TRY(
+      comm, rank == 0 ? keep(family, units, n_units, settings, known, *measured, cost) : TSL_OK);
   TSL_TRY(tsl_bcast_bytes(comm, cost->speeds, (int64_t)bytes * size));
 done:
   if (family->signature == NULL) tsl_free(cost->keys), cost->keys = NULL;

@@ -16,8 +16,8 @@
  *
  * Reads the calibration file on the root; ranks whose key (binary, device, driver, threads, ranks
  * on the host, problem signature) is missing measure real units (measure.h),
- * all at once so that shared hardware shows. New measurements are stored as they are; the model has
- * equal coefficients for equal devices whose measurements agree (device_class.h). With
+ * all at once so that shared hardware shows. Of ranks with the same key the middle measurement is
+ * stored; the model has equal coefficients for equal devices whose measurements agree (device_class.h). With
  * TSL_CALIBRATE_PROBE the file's probe of a device (device_probe.h) stands for what it has not, and
  * nothing is measured.
  *

@@ -1,5 +1,5 @@
-/* Ranks are sorted by the class of their device and by their seconds, and the median replaces those
- * near it. */
+/* Ranks are sorted by the class of their device, or by their key, and by their seconds; the median
+ * replaces those near it, or is the one that the file keeps. */
 #include "device_class.h"
 
 #include <stdio.h>
@@ -7,10 +7,13 @@
 #include <string.h>
 
 typedef struct member {
-  char class[TSL_COST_KEY]; /* equal for equal devices */
+  char class[TSL_COST_KEY]; /* equal for equal devices, or the whole key */
   double seconds;           /* of all units */
   tsl_speed *speed;
+  int rank;
 } member;
+
+typedef void class_of_key(const char *key, char class[TSL_COST_KEY]);
 
 /* A key is host|name|id|driver|threads|ranks|...: all but the first and the third word. */
 static void tell_class(const char *key, char class[TSL_COST_KEY]) {
@@ -20,6 +23,10 @@ static void tell_class(const char *key, char class[TSL_COST_KEY]) {
     words[k] += *words[k] == '|';
   }
   (void)snprintf(class, TSL_COST_KEY, "%.*s%s", (int)(words[2] - words[1]), words[1], words[3]);
+}
+
+static void whole_key(const char *key, char class[TSL_COST_KEY]) {
+  (void)snprintf(class, TSL_COST_KEY, "%s", key);
 }
 
 /* Of equal ones by the coefficients, never by the rank. */
@@ -53,20 +60,53 @@ static void pool(const member *list, int n) {
   pool(list + hi, n - hi);
 }
 
+/* All ranks in order; free with tsl_free. */
+static tsl_err list_members(const tsl_unit *units, int64_t n_units, const tsl_cost *cost,
+                            class_of_key *tell, member **out) {
+  tsl_err err = TSL_OK;
+  const int n = cost->n_ranks;
+  TSL_TRY(tsl_alloc(n, sizeof **out, "equal devices", (void **)out));
+  for (int r = 0; r < n; r++) {
+    member *m = &(*out)[r];
+    m->rank = r;
+    m->speed = &cost->speeds[r];
+    tell(tsl_cost_key(cost, r), m->class);
+    for (int64_t u = 0; u < n_units; u++) m->seconds += tsl_cost_mean(cost, r, &units[u]);
+  }
+  qsort(*out, (size_t)n, sizeof **out, by_class);
+done:
+  return err;
+}
+
+static int class_end(const member *list, int n, int first) {
+  int end = first + 1;
+  while (end < n && strcmp(list[first].class, list[end].class) == 0) end++;
+  return end;
+}
+
 tsl_err tsl_device_class_pool(const tsl_unit *units, int64_t n_units, tsl_cost *cost) {
   tsl_err err = TSL_OK;
   const int n = cost->n_ranks;
   member *list = NULL;
-  TSL_TRY(tsl_alloc(n, sizeof *list, "equal devices", (void **)&list));
-  for (int r = 0; r < n; r++) {
-    list[r].speed = &cost->speeds[r];
-    tell_class(tsl_cost_key(cost, r), list[r].class);
-    for (int64_t u = 0; u < n_units; u++) list[r].seconds += tsl_cost_mean(cost, r, &units[u]);
-  }
-  qsort(list, (size_t)n, sizeof *list, by_class);
+  TSL_TRY(list_members(units, n_units, cost, tell_class, &list));
   for (int first = 0, end; first < n; first = end) {
-    for (end = first + 1; end < n && strcmp(list[first].class, list[end].class) == 0;) end++;
+    end = class_end(list, n, first);
     pool(list + first, end - first);
+  }
+done:
+  tsl_free(list);
+  return err;
+}
+
+tsl_err tsl_device_class_middle(const tsl_unit *units, int64_t n_units, const tsl_cost *cost,
+                                int *middle) {
+  tsl_err err = TSL_OK;
+  const int n = cost->n_ranks;
+  member *list = NULL;
+  TSL_TRY(list_members(units, n_units, cost, whole_key, &list));
+  for (int first = 0, end; first < n; first = end) {
+    end = class_end(list, n, first);
+    for (int k = first; k < end; k++) middle[list[k].rank] = list[(first + end - 1) / 2].rank;
   }
 done:
   tsl_free(list);

@@ -21,3 +21,11 @@
  * @param[in,out] cost  speeds; has keys
  */
 tsl_err tsl_device_class_pool(const tsl_unit *units, int64_t n_units, tsl_cost *cost);
+
+/**
+ * Of ranks with the same key, which share a line of the calibration file, the one in the middle by
+ * the seconds of all units: one whose measurement was disturbed does not speak for all.
+ * @param[out] middle  shape [cost->n_ranks]: for each rank that rank, the same of equal keys
+ */
+tsl_err tsl_device_class_middle(const tsl_unit *units, int64_t n_units, const tsl_cost *cost,
+                                int *middle);
