@@ -15,9 +15,9 @@
  * Collective on comm. The cost model of all ranks, the same on every rank.
  *
  * Reads the calibration file on the root; ranks whose key (binary, device, driver, threads, ranks
- * on the host, problem signature) is missing measure real units (measure.h),
- * all at once so that shared hardware shows. Of ranks with the same key the middle measurement is
- * stored; the model has equal coefficients for equal devices whose measurements agree (device_class.h). With
+ * on the host, problem signature) is missing measure real units (measure.h), all at once so that
+ * shared hardware shows. Of ranks with the same key the middle measurement is stored; the model has
+ * equal coefficients for equal devices whose measurements agree (device_class.h). With
  * TSL_CALIBRATE_PROBE the file's probe of a device (device_probe.h) stands for what it has not, and
  * nothing is measured.
  *
