@@ -342,6 +342,14 @@ enum { TSL_NOTES = 256, TSL_MOST_STARTED = 2 };
 /** A backend's state on one device for one problem; each backend defines its own. */
 typedef struct tsl_worker tsl_worker;
 
+/** Whom a long step tells how far it is, now and then; of the thread that calls the worker. */
+typedef struct tsl_step {
+  /** @param[in] done  0..1 of what it is likely to take
+   *  @return false: it is to end with TSL_ERR_STOPPED */
+  bool (*tell)(const struct tsl_step *step, double done);
+  void *teller;
+} tsl_step;
+
 /** How a family is computed on one kind of device. Static storage.
  *  One thread calls for a worker: open, begin, run..., collect, begin, ..., close. */
 typedef struct tsl_backend {
@@ -361,7 +369,8 @@ typedef struct tsl_backend {
    *  all in finish.
    *  @param[in] most  part of the time that this worker alone would take for all units: what takes
    *                   more does not pay  @param[out] found  false: units are to be computed */
-  tsl_err (*shortcut)(tsl_worker *worker, tsl_problem *problem, double most, bool *found);
+  tsl_err (*shortcut)(tsl_worker *worker, tsl_problem *problem, double most, const tsl_step *step,
+                      bool *found);
 
   /** REQUIRED. Start a phase: zero the accumulators of SUM/MIN/MAX fields (to 0, +max, -max) and
    *  upload IN fields that changed since open or the last begin (tsl_field.changes). Calibration

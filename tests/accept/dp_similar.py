@@ -7,9 +7,13 @@ Random sequences of 0 to 6000 letters, from equal ones to strangers, also of une
 letters changed, left out and inserted, a part of the other, one long gap, gaps that move apart and come together
 again, repeats that align in many ways. Unit and weighted edit distances, common subsequences and alignments with
 affine gaps, plain and by a matrix, value and path, on 1, 2, 3 and 5 ranks. Where sequences are alike a band must
-have been enough; strangers may not cost more than a fortieth of the table besides.
+have been enough; strangers may not cost more than a fortieth of the table besides. A terminal sees how far a band is,
+and SIGINT ends it at once.
 """
+import os
 import re
+import signal
+import subprocess
 
 import harness
 from harness import check, np
@@ -215,6 +219,45 @@ def slow_root():
     check(parts == [True, False] and goals[0] == goals[1], f"a band: {parts}; {goals}")
 
 
+def on_terminal(n, mode, number=None):
+    """The parts that a terminal is shown of a band, in per cent; with a signal sent after the first, the exit status."""
+    section = {"problem": "global", "mode": mode, "alphabet": "dna", "a": {"random": n, "seed": 1}, "b": {"mutate": 0.05}}
+    section.update({"memory": "2 GiB"} if mode == "recover" else {})
+    deck = suite.deck(f"long_{mode}.yaml", {"family": "dp", "run": {"device": "cpu", "threads": 1}, "dp": section})
+    out, shown = suite.path(f"long_{mode}.h5"), b""
+    master, slave = os.openpty()
+    process = subprocess.Popen(suite.command(["run", deck, "-o", out, "--overwrite"], None), stdout=subprocess.PIPE,
+                               stderr=slave, env=suite.environment(), start_new_session=True)
+    os.close(slave)
+    try:
+        while piece := os.read(master, 4096):
+            shown += piece
+            if number and b"%" in shown:
+                process.send_signal(number)
+                number = None
+    except OSError:
+        pass  # the end of a terminal
+    os.close(master)
+    facts = process.communicate()[0].decode()
+    return [float(part) for part in re.findall(rb"([\d.]+) %", shown)], process.returncode, shown.decode() + facts, out
+
+
+def shows_itself(mode):
+    """From little to all, as time goes by: of a solution, too, whose way back computes again."""
+    parts, status, said, out = on_terminal(100000 if suite.slow_build else 600000, mode)
+    check(status == 0 and os.path.exists(out) and "no path outside" in said, said)
+    check(len(parts) > 2 and parts == sorted(parts) and parts[0] < 60 and parts[-1] <= 100, parts)
+    return f"{len(parts)} lines, from {parts[0]} to {parts[-1]} %"
+
+
+def stops():
+    """SIGINT after the first line: long before the band would have ended nothing is left."""
+    parts, status, said, out = on_terminal(200000 if suite.slow_build else 1500000, "value", signal.SIGINT)
+    check(status == 3 and "stopped by signal 2 before the work was done" in said and parts[-1] < 80, f"{status}: {said}")
+    check(not os.path.exists(out) and not os.path.exists(out + ".part"), "an output was left behind")
+    return f"at {parts[-1]} %"
+
+
 SIZES = [0, 1, 2, 63, 64, 65, 500, 1400, 1999, 2000]
 rounds = np.random.default_rng(11)
 names = list(PROBLEMS)
@@ -236,6 +279,9 @@ for name in ("unit edit", "global"):
     suite.case(f"{name}, repeats that differ: a small part", saves, name, "repeats that differ", 60000)
 suite.case("more than the memory", fits)
 suite.case("a slow rank 0", slow_root)
+for mode in ("value", "recover"):
+    suite.case(f"a terminal, {mode}", shows_itself, mode)
+suite.case("an interrupt", stops)
 for name in ("unit edit", "lcs", "global", "matrix"):
     for kind in PLANNED:
         suite.case(f"plan: {name}, {kind}", plans, name, kind)

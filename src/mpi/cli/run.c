@@ -11,6 +11,7 @@
 #include "question.h"
 #include "report.h"
 #include "series.h"
+#include "shortcut.h"
 #include "trial.h"
 #include "whatif.h"
 #include "worker_notes.h"

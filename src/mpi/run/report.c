@@ -4,6 +4,7 @@
 #include "checkpoint_manager.h"
 #include "device_probe.h"
 #include "plan.h"
+#include "shortcut.h"
 #include "text.h"
 #include "version.h"
 

@@ -338,62 +338,6 @@ done:
   return err;
 }
 
-typedef struct shortcut {
-  tsl_task task;
-  tsl_session *session;
-  double most;
-  bool found;
-} shortcut;
-
-static tsl_err take_shortcut(tsl_task *task) {
-  shortcut *t = (shortcut *)task;
-  tsl_session *s = t->session;
-  return s->executor.backend->shortcut(s->executor.worker, &s->problem, t->most, &t->found);
-}
-
-/* s that the root would take for all units. */
-static double seconds_alone(const tsl_session *s) {
-  double seconds = 0;
-  for (int64_t u = 0; u < s->units.n; u++)
-    seconds += tsl_cost_seconds(&s->cost, 0, &s->units.list[u]);
-  return seconds;
-}
-
-static const double PAYS = 0.6; /* of the time that all ranks would take, no more */
-
-double tsl_session_shortcut_seconds(const tsl_session *s) {
-  const double seconds = s->problem.shortcut ? s->problem.likely * seconds_alone(s) : 0;
-  return seconds <= PAYS * s->plan.total_seconds ? seconds : 0;
-}
-
-/* Root. */
-static tsl_err try_shortcut(tsl_session *s) {
-  tsl_err err = TSL_OK;
-  const double start = tsl_now(), alone = seconds_alone(s);
-  shortcut t = {.task.run = take_shortcut, .session = s, .most = PAYS};
-  if (alone > 0) t.most = PAYS * fmin(1, s->plan.total_seconds / alone);
-  TSL_TRY(tsl_compute_thread_call(s->executor.thread, &t.task));
-  s->problem.shortcut = false;
-  s->shortcut = tsl_now() - start;
-done:
-  return err;
-}
-
-tsl_err tsl_session_shortcut(tsl_session *s) {
-  tsl_err err = TSL_OK;
-  int has = s->rank == 0 && s->problem.shortcut;
-  const double likely = tsl_session_shortcut_seconds(s), whole = s->plan.total_seconds;
-  TSL_MPI(MPI_Bcast(&has, 1, MPI_INT, 0, s->comm));
-  if (!has) return TSL_OK;
-  TSL_COLLECTIVE_TRY(s->comm, s->rank == 0 ? try_shortcut(s) : TSL_OK);
-  TSL_TRY(tsl_session_units(s));
-  TSL_TRY(tsl_session_plan_known(s));
-  if (s->units.n == 0) s->plan.total_seconds = likely > 0 ? likely : whole;
-  TSL_TRY(tsl_stage_end(s, TSL_STAGE_SHORTCUT));
-done:
-  return err;
-}
-
 /* ---- sizes, end */
 
 void tsl_session_facts(const tsl_session *s, char facts[TSL_FACTS]) {

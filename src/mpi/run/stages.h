@@ -47,14 +47,6 @@ tsl_err tsl_session_plan(tsl_session *session);
 /** Collective on session->comm. What tsl_session_plan does once the cost model is there. */
 tsl_err tsl_session_plan_known(tsl_session *session);
 
-/** Collective on session->comm, after the plan. Results without units, where the root's backend
- *  can; units are cut and dealt anew. */
-tsl_err tsl_session_shortcut(tsl_session *session);
-
-/** Root, after the plan: s that a shortcut which comes yet is likely to take; 0: that would not
- *  pay. */
-double tsl_session_shortcut_seconds(const tsl_session *session);
-
 /** Collective on session->comm. Deal the units anew by session->run.plan, dynamic and gpu_share. */
 tsl_err tsl_session_assign(tsl_session *session);
 

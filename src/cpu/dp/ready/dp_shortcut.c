@@ -17,6 +17,7 @@ typedef struct search {
   double bytes;  /**< RECOVER */
   int64_t path;  /**< score of the best path that is known */
   dp_attempts *attempts;
+  dp_strips_progress progress;
 } search;
 
 static double cells_of(const search *t, int64_t k) {
@@ -36,12 +37,22 @@ done:
   return err;
 }
 
+/** Cells that are likely to come: of band k, of the certain one after it, of the way back. */
+static double likely_cells(const search *t, int64_t k) {
+  const int64_t sure = dp_outside_width(&t->attempts->outside, t->path);
+  const double band = k != sure && cells_of(t, sure) <= t->most ? cells_of(t, sure) : 0;
+  const double again =
+      t->p->mode == DP_RECOVER ? dp_strips_again(t->p, sure, dp_strips_width(t->w, sure)) : 0;
+  return cells_of(t, k) + band + again;
+}
+
 /** Compute band k; the solution too where it is certain. */
 static tsl_err attempt(search *t, int64_t k, tsl_problem *problem) {
   tsl_err err = TSL_OK;
   dp_attempts *a = t->attempts;
   dp_strips strips = {0};
-  TSL_TRY(dp_strips_run(t->w, k, &strips, &a->goal));
+  t->progress.likely = t->progress.done + likely_cells(t, k);
+  TSL_TRY(dp_strips_run(t->w, k, &t->progress, &strips, &a->goal));
   const int64_t score = dp_goal_score(t->p, a->goal);
   a->runs++, a->k = k;
   a->cells += strips.cells;
@@ -81,7 +92,8 @@ done:
   return err;
 }
 
-tsl_err dp_shortcut_cpu(tsl_worker *w, tsl_problem *problem, double most, bool *found) {
+tsl_err dp_shortcut_cpu(tsl_worker *w, tsl_problem *problem, double most, const tsl_step *step,
+                        bool *found) {
   static const double PROBES = 0.04; /* of what pays */
   tsl_err err = TSL_OK;
   const dp_params *p = w->dp.c.p;
@@ -93,6 +105,7 @@ tsl_err dp_shortcut_cpu(tsl_worker *w, tsl_problem *problem, double most, bool *
               .probes = PROBES * cells,
               .bytes = (double)(w->room > 0 ? tsl_min(p->budget, w->room) : p->budget),
               .path = dp_attempts_of(problem)->path,
+              .progress.step = step,
               .attempts = dp_attempts_of(problem)};
   *found = false;
   if (!t.attempts->looked) return TSL_OK;

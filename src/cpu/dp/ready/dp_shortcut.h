@@ -13,4 +13,5 @@
 #include "dp_backend.h"
 
 /** tsl_backend.shortcut. @param[in] w  open, of the root */
-tsl_err dp_shortcut_cpu(tsl_worker *w, tsl_problem *problem, double most, bool *found);
+tsl_err dp_shortcut_cpu(tsl_worker *w, tsl_problem *problem, double most, const tsl_step *step,
+                        bool *found);

@@ -60,6 +60,16 @@ double dp_strips_bytes(const dp_params *p, int64_t k, int64_t width) {
   return bytes;
 }
 
+double dp_strips_again(const dp_params *p, int64_t k, int64_t width) {
+  double cells = 0;
+  for (int64_t s = 0; s < dp_strips_number(p, width); s++) {
+    const dp_strip at = dp_strip_of(p, k, width, s);
+    const int64_t columns = at.columns[1] - at.columns[0];
+    cells += (double)columns * (double)tsl_min(rows_of(&at), columns + PIECE);
+  }
+  return cells;
+}
+
 /* ---- one strip */
 
 static void strip_close(const dp_strips *strips, strip **t) {
@@ -176,6 +186,15 @@ done:
 
 /* ---- pieces of rows */
 
+static tsl_err tell(dp_strips_progress *progress, double cells) {
+  tsl_err err = TSL_OK;
+  progress->done += cells;
+  if (!progress->step->tell(progress->step, progress->done / progress->likely))
+    TSL_FAIL(TSL_ERR_STOPPED, "dp: a band is left");
+done:
+  return err;
+}
+
 /** Rows [lo, hi) of a strip. keep: for the way back; else their right side is added to right. */
 static tsl_err run_piece(dp_strips *strips, int64_t s, const strip *t, int64_t lo, int64_t hi,
                          bool keep) {
@@ -193,6 +212,8 @@ static tsl_err run_piece(dp_strips *strips, int64_t s, const strip *t, int64_t l
                                (dp_window){NULL, 0}));
   if (!keep)
     TSL_TRY(dp_edge_move(c, strips->right.data, rows, lo, hi, strips->part[1].data, false));
+  TSL_TRY(
+      tell(strips->progress, (double)(hi - lo) * (double)(t->at.columns[1] - t->at.columns[0])));
 done:
   return err;
 }
@@ -244,11 +265,12 @@ done:
   return err;
 }
 
-tsl_err dp_strips_run(const tsl_worker *w, int64_t k, dp_strips *out, int64_t *goal) {
+tsl_err dp_strips_run(const tsl_worker *w, int64_t k, dp_strips_progress *progress, dp_strips *out,
+                      int64_t *goal) {
   tsl_err err = TSL_OK;
   const dp_params *p = w->dp.c.p;
   strip *t = NULL;
-  *out = (dp_strips){.w = w, .engine = w->dp.bands.engine, .k = k};
+  *out = (dp_strips){.w = w, .progress = progress, .engine = w->dp.bands.engine, .k = k};
   out->width = dp_strips_width(w, k);
   out->n = dp_strips_number(p, out->width);
   TSL_TRY(tsl_alloc(out->n + 1, sizeof *out->sides, "sides of strips", (void **)&out->sides));

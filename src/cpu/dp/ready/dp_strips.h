@@ -19,8 +19,15 @@ typedef struct dp_strip_side {
   int64_t state;  /**< bytes */
 } dp_strip_side;
 
+/** How far bands are; zero-initialise but for the step. */
+typedef struct dp_strips_progress {
+  const tsl_step *step;
+  double done, likely; /**< cells, those of the way back included */
+} dp_strips_progress;
+
 typedef struct dp_strips {
   const tsl_worker *w;
+  dp_strips_progress *progress; /**< not owned */
   const dp_band_engine *engine;
   int64_t k, width, n;
   double cells;             /**< computed */
@@ -35,10 +42,16 @@ int64_t dp_strips_width(const tsl_worker *w, int64_t k);
 /** Bytes that computing and recovery in a band take. */
 double dp_strips_bytes(const dp_params *p, int64_t k, int64_t width);
 
+/** About the cells that the way back through band k computes again. */
+double dp_strips_again(const dp_params *p, int64_t k, int64_t width);
+
 /** Compute band k.
- *  @param[out] goal  of the best path in it
- *  @param[out] out   dp_strips_clear, also after an error */
-tsl_err dp_strips_run(const tsl_worker *w, int64_t k, dp_strips *out, int64_t *goal);
+ *  @param[in,out] progress  lives as long as the strips
+ *  @param[out]    goal      of the best path in it
+ *  @param[out]    out       dp_strips_clear, also after an error
+ *  @return TSL_ERR_STOPPED: who is told of the progress wants that */
+tsl_err dp_strips_run(const tsl_worker *w, int64_t k, dp_strips_progress *progress, dp_strips *out,
+                      int64_t *goal);
 
 /** Walk back; the band is certain. Steps as of tsl_backend.traceback. */
 tsl_err dp_strips_walk(dp_strips *strips, dp_steps *steps);
