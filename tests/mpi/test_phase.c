@@ -138,9 +138,9 @@ static bool never(const tsl_worker *w) {
 }
 
 enum { WIDTH = 40 }; /* units that a wide device computes at once */
-static int64_t wide(const tsl_worker *w, int kind) {
+static int64_t wide(const tsl_worker *w, const tsl_unit *unit) {
   (void)w;
-  return kind == 0 ? WIDTH : 1;
+  return unit->kind == 0 ? WIDTH : 1;
 }
 
 enum { OVERLAPS, DECLINES, WHOLE, WIDE, N_BACKENDS };

@@ -23,6 +23,12 @@ static void clear(instance *in) {
   tsl_plan_clear(&in->plan);
 }
 
+static double items_of(const instance *in) {
+  double items = 0;
+  for (int64_t u = 0; u < in->plan.n_units; u++) items += in->units[u].count;
+  return items;
+}
+
 /* --------------------------------------------------------------------- lists */
 
 static void list_owners(void **state) {
@@ -35,13 +41,13 @@ static void list_owners(void **state) {
     make(&in, (tsl_plan_kind)kind, 200, 3, slowness, 1, &seed);
     assert_int_equal(p->start[0], 0);
     assert_int_equal(p->start[3], 200);
-    assert_true(fabs(p->ideal / p->before[200] - 4.0 / 7) < 1e-12);
+    assert_true(fabs(p->ideal / items_of(&in) - 4.0 / 7) < 1e-12);
     for (int r = 0; r < 3; r++) {
       for (int64_t k = p->start[r]; k < p->start[r + 1]; k++) {
         assert_int_equal(in.plan.owner[p->order[k]], r);
         if (k > p->start[r]) assert_true(p->order[k] > p->order[k - 1]);
-        assert_true(fabs(p->before[k + 1] - p->before[k] - in.units[p->order[k]].count) <
-                    1e-9 * p->before[k + 1]);
+        const double own = slowness[r] * in.units[p->order[k]].count;
+        assert_true(fabs(p->before[k + 1] - p->before[k] - own) < 1e-9 * p->before[k + 1]);
       }
     }
     clear(&in);
@@ -318,7 +324,7 @@ static double wall(const game *g) {
 static double ideal(const game *g, const double *slowness) {
   double rate = 0;
   for (int r = 0; r < g->in->cost.n_ranks; r++) rate += 1 / (slowness[r] * g->players[r].truth);
-  return g->in->parts.before[g->in->plan.n_units] / slowness[0] / rate;
+  return items_of(g->in) / rate;
 }
 
 /* Mean share of the ranks' time without device work. */
@@ -453,6 +459,43 @@ static void last_units_are_shared(void **state) {
   }
 }
 
+/* Rows of a triangle: units become small, the last has no items. On a card each costs a launch
+ * besides, so that by its last units neither a rank's speed nor what it has left can be judged. */
+static void make_triangle(instance *in, int64_t n, double launch, const double slowness[2]) {
+  const tsl_plan_rule rule = {.kind = TSL_PLAN_STRIPS, .dynamic = 1};
+  const tsl_workload work = {in->units, n, 2, tsl_cost_seconds, &in->cost};
+  make(in, TSL_PLAN_STRIPS, n, 2, slowness, 1, NULL);
+  clear(in);
+  for (int64_t u = 0; u < n; u++) in->units[u].count = (double)(n - 1 - u);
+  in->speeds[0].c[0][0] = launch;
+  if (tsl_plan_make(&rule, &one_set, &work, &in->plan) != TSL_OK ||
+      tsl_parts_make(&in->plan, in->units, &in->cost, &in->parts) != TSL_OK)
+    fail_msg("%s", tsl_err_message());
+}
+
+static void triangles(void **state) {
+  static const double slowness[][2] = {{1e-6, 1e-6}, {1e-6, 1.5e-5}, {1e-6, 3e-6}, {3e-6, 1e-6}};
+  static const double truths[][2] = {{1, 1}, {1, 3}, {1, 0.3}, {2, 0.7}};
+  static instance in;
+  static game g;
+  (void)state;
+  for (int k = 0; k < 32; k++) {
+    const double *slow = slowness[k % 4], *truth = truths[k / 4 % 4];
+    double rate = 0;
+    make_triangle(&in, 1000, k < 16 ? 0 : 3e-5, slow);
+    for (int r = 0; r < 2; r++) {
+      double alone = 0;
+      for (int u = 0; u < 1000; u++) alone += tsl_cost_seconds(&in.cost, r, &in.units[u]);
+      rate += 1 / (alone * truth[r]);
+    }
+    begin(&g, &in, truth);
+    play(&g);
+    if (!(wall(&g) <= 1.05 / rate))
+      fail_msg("case %d: wall %.6f, ideal %.6f, idle %.4f", k, wall(&g), 1 / rate, idle(&g));
+    clear(&in);
+  }
+}
+
 /* A rank that is left out takes nothing. */
 static void left_out(void **state) {
   static const double slowness[] = {1e-4, 1e-4};
@@ -484,6 +527,7 @@ int main(void) {
       cmocka_unit_test(card_is_not_slowed_down),
       cmocka_unit_test(last_units_are_shared),
       cmocka_unit_test(left_out),
+      cmocka_unit_test(triangles),
   };
   return cmocka_run_group_tests_name("unit.plan.parts", tests, NULL, NULL);
 }

@@ -208,15 +208,13 @@ static tsl_err tri_collect_cpu(tsl_worker *w, tsl_problem *problem) {
   return TSL_OK;
 }
 
-/** Frames: a thread computes each, and waits for the last one of a batch. Sequences: rows that keep
- *  the threads at work, as if units had one each. Near pairs: rows of the input lie anywhere, so
- *  that a tile has rows of a batch only where this holds much of them; but a batch is not shared
- *  with other ranks. */
-static int64_t tri_saturating_units_cpu(const tsl_worker *w, int kind) {
+/** Frames: a thread computes each, and waits for the last one of a batch. Near pairs: rows of the
+ *  input lie anywhere, so that a tile has rows of a batch only where this holds much of them;
+ *  but a batch is not shared with other ranks. */
+static int64_t tri_saturating_units_cpu(const tsl_worker *w, const tsl_unit *unit) {
   enum { NEAR_UNITS = 32 };
-  (void)kind;
   if (w->frames != NULL) return 2 * w->threads;
-  if (tri_of_letters(w->p) && w->p->output != TRI_PAIRED) return tri_matrix_rows(w);
+  if (tri_of_letters(w->p) && w->p->output != TRI_PAIRED) return tri_matrix_units(w, unit);
   return w->p->near && !tri_rows_are_places(w->p) ? NEAR_UNITS : 1;
 }
 

@@ -288,9 +288,9 @@ tsl_err tri_sum_open(tsl_worker *w, const tsl_problem *problem);
  *  rows [lo, hi), each with all of its columns. */
 int64_t tri_matrix_end(const tsl_worker *w, int64_t lo, int64_t hi);
 tsl_err tri_matrix_fill(tsl_worker *w, int64_t lo, int64_t hi);
-/** Rows with which all threads are at work most of the time: with fewer they wait for the one that
- *  has the longest pairs. */
-int64_t tri_matrix_rows(const tsl_worker *w);
+/** Units like this one that take the other threads as long as one takes for the longest row with a
+ *  group of the longest columns: with fewer they wait for it. */
+int64_t tri_matrix_units(const tsl_worker *w, const tsl_unit *unit);
 void tri_matrix_clear(tri_matrix *matrix);
 
 /** Points: values of rows [i, i + rows) x columns [j, j + n) into out, by the deck's function. */

@@ -4,6 +4,7 @@
 #include "integers.h"
 #include "tri_cpu.h"
 
+#include <math.h>
 #include <omp.h>
 
 enum {
@@ -91,16 +92,11 @@ done:
   return err;
 }
 
-int64_t tri_matrix_rows(const tsl_worker *w) {
-  enum { TIMES = 4 }; /* as long as the longest group of columns with the longest row */
-  const tri_params *p = w->p;
-  const int64_t *starts = w->letters.sequences.starts;
-  const double rows = (double)tsl_max(1, tri_rows_of(p));
-  const double own = (double)(starts[p->n_pad] - starts[p->first]) / rows;
-  const double all = (double)(p->two ? starts[p->first] : starts[p->n_pad]);
-  const double longest = (double)p->longest * TRI_LETTER_LANES;
-  if (own * all <= 0) return 1;
-  return 1 + (int64_t)(TIMES * w->threads * (double)p->longest * longest / (own * all));
+int64_t tri_matrix_units(const tsl_worker *w, const tsl_unit *unit) {
+  const double letters = (double)w->p->longest;
+  const double longest =
+      tri_letters_work(w->p, letters, letters * TRI_LETTER_LANES, TRI_LETTER_LANES, false);
+  return 1 + (int64_t)((w->threads - 1) * longest / fmax(unit->count, 1));
 }
 
 void tri_matrix_clear(tri_matrix *m) {

@@ -137,10 +137,9 @@ static tsl_err run_groups(tsl_worker *w, const tsl_unit *units, int64_t n, tsl_p
 }
 
 /* A group is one thread's, unless threads share it; two for each thread even out. */
-static int64_t xc_cpu_saturating_units(const tsl_worker *w, int kind) {
-  return (kind == XC_UNIT_GROUP || kind == XC_UNIT_NONLOCAL) && w->p->parallel != XC_INNER
-             ? 2 * (int64_t)w->threads
-             : 1;
+static int64_t xc_cpu_saturating_units(const tsl_worker *w, const tsl_unit *unit) {
+  const bool of_points = unit->kind == XC_UNIT_GROUP || unit->kind == XC_UNIT_NONLOCAL;
+  return of_points && w->p->parallel != XC_INNER ? 2 * (int64_t)w->threads : 1;
 }
 
 static tsl_err run_samples(tsl_worker *w, const tsl_unit *units, int64_t n, tsl_part *parts) {

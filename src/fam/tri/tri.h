@@ -312,6 +312,11 @@ static inline void tri_row_span(const tri_params *p, int64_t i, int64_t *lo, int
   *hi = p->output == TRI_SQUARE || p->output == TRI_PAIRED ? i + 1 : tri_columns_of(p);
 }
 
+/** Sequences: work (items) of a row of so many letters with n columns of so many in all: cells in
+ *  words of 64, and so much for each pair.
+ *  @param[in] aligned  PAIRED: with those that tracebacks compute again */
+double tri_letters_work(const tri_params *p, double own, double columns, double n, bool aligned);
+
 /**
  * GRAVITY in fp32 counts lengths in units of 2^length and masses in units of 2^weight, so that the
  * largest are near 1: exact, and r^-3 stays in range whatever units the points have. fp64: 0 and 0.

@@ -159,9 +159,6 @@ const char *tri_name_at(const tsl_problem *problem, bool of_row, int64_t number)
 /** Its codes and how many they are. */
 const uint8_t *tri_codes_at(const tsl_problem *problem, bool of_row, int64_t number, int64_t *n);
 
-/** Work of a row of so many letters with n columns of so many in all: cells in words of 64, and so
- *  much for each pair. @param[in] aligned  PAIRED: with those that tracebacks compute again */
-double tri_letters_work(const tri_params *p, double own, double columns, double n, bool aligned);
 /** Work of row i with its columns, where sequences are fields; on any rank. */
 double tri_letters_row(const tsl_problem *problem, int64_t i);
 /** Have all letters of records [first, end) of a set scores in a matrix? The first one without is

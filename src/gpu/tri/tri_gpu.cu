@@ -325,9 +325,9 @@ static bool tri_overlaps(const tsl_worker *worker) {
   return p->output == TRI_FORCES || (p->streamed && !p->aligned);
 }
 
-static int64_t tri_saturating_units(const tsl_worker *worker, int kind) {
+static int64_t tri_saturating_units(const tsl_worker *worker, const tsl_unit *unit) {
   const tri_gpu *w = (const tri_gpu *)worker;
-  (void)kind;
+  (void)unit;
   if (tri_is_scored(&w->p)) return TRI_ALIGN_UNITS;
   return w->frames != NULL ? tri_frames_saturating_gpu(w->frames) : 1;
 }

@@ -154,11 +154,11 @@ done:
 
 /* AXILROD_TELLER: units whose tiles of pairs are 16 times as many as run at once, as the last ones
  * leave some of the card idle. */
-static int64_t triples_saturating_units(const tsl_worker *worker, int kind) {
+static int64_t triples_saturating_units(const tsl_worker *worker, const tsl_unit *unit) {
   enum { BLOCKS = 2, TIMES = 16 };
   const triples_gpu *w = (const triples_gpu *)worker;
   const int64_t across = w->p.n_pad / TRIPLES_TILE, tiles = across * (across + 1) / 2;
-  (void)kind;
+  (void)unit;
   if (w->p.function != TRIPLES_AXILROD_TELLER) return 1;
   return tsl_ceil_div(w->p.blocks * w->processors * BLOCKS * TIMES, tsl_max(1, tiles));
 }

@@ -6,6 +6,7 @@
 #include "collective_error.h"
 #include "fault.h"
 #include "heartbeat.h"
+#include "measure.h"
 #include "slab_pool.h"
 #include "test_delay_card.h"
 #include "watchdog.h"
@@ -289,14 +290,30 @@ done:
   return err;
 }
 
+/* In the middle of this rank's own units of a kind, or where it has none, of all; NULL: there are
+ * none. */
+static const tsl_unit *middle_of_own(const engine_state *e, int kind) {
+  const tsl_unit *units = e->loop.phase->units;
+  const tsl_plan *plan = e->loop.phase->plan;
+  int64_t own = 0, seen = 0;
+  for (int64_t u = 0; u < plan->n_units; u++)
+    own += units[u].kind == kind && plan->owner[u] == e->loop.rank;
+  for (int64_t u = 0; u < plan->n_units; u++)
+    if (units[u].kind == kind && plan->owner[u] == e->loop.rank && seen++ == own / 2)
+      return &units[u];
+  return tsl_middle_unit(units, plan->n_units, kind);
+}
+
 static tsl_err open_engine(engine_state *e) {
   tsl_err err = TSL_OK;
   tsl_phase *phase = e->loop.phase;
   const tsl_executor *x = phase->executor;
   const int64_t n = phase->plan->n_units;
   const bool many = x->backend->saturating_units != NULL;
-  for (int k = 0; k < phase->problem->family->n_kinds; k++)
-    e->least[k] = many ? x->backend->saturating_units(x->worker, k) : 1;
+  for (int k = 0; k < phase->problem->family->n_kinds; k++) {
+    const tsl_unit *unit = many ? middle_of_own(e, k) : NULL;
+    e->least[k] = unit != NULL ? x->backend->saturating_units(x->worker, unit) : 1;
+  }
   e->overlaps = tsl_overlaps(x);
   e->room = tsl_batch_room(phase->problem, phase->units, n, phase->memory);
   if (e->room > n) e->room = n > 0 ? n : 1;

@@ -26,8 +26,9 @@ static void list_units(const tsl_plan *plan, tsl_parts *p) {
     for (int64_t u = 0; u < plan->n_units; u++)
       if (!is_finished(plan, u) && stays(plan, &p->units[u]) != others)
         p->order[p->start[plan->owner[u] + 1]++] = u;
-  for (int64_t k = 0; k < p->start[p->n_ranks]; k++)
-    p->before[k + 1] = p->before[k] + tsl_cost_seconds(p->cost, 0, &p->units[p->order[k]]);
+  for (int r = 0; r < p->n_ranks; r++)
+    for (int64_t k = p->start[r]; k < p->start[r + 1]; k++)
+      p->before[k + 1] = p->before[k] + tsl_cost_seconds(p->cost, r, &p->units[p->order[k]]);
 }
 
 static tsl_range first_range(const tsl_parts *p, const tsl_plan *plan, int rank) {
@@ -45,27 +46,28 @@ static double seconds_of(const tsl_parts *p, int rank, int64_t unit) {
   return tsl_cost_seconds(p->cost, rank, &p->units[unit]) * p->slower[rank];
 }
 
-/* Work (seconds on rank 0's device) that a rank does in a second, judged by this unit. */
-static double rate(const tsl_parts *p, int rank, int64_t unit) {
-  const double seconds = seconds_of(p, rank, unit);
-  if (!tsl_cost_takes_part(p->cost, rank)) return 0;
-  return seconds > 0 ? tsl_cost_seconds(p->cost, 0, &p->units[unit]) / seconds : 0;
+/* Seconds that a rank needs for a stretch of its own units. */
+static double seconds_of_own(const tsl_parts *p, int rank, int64_t lo, int64_t hi) {
+  return lo < hi ? (p->before[hi] - p->before[lo]) * p->slower[rank] : 0;
 }
 
-/* Seconds that a rank needs for its units that are not begun. */
+/* For those that are not begun. */
 static double seconds_left(const tsl_parts *p, int rank) {
-  const int64_t lo = p->start[rank] + p->left[rank].front;
-  const int64_t hi = p->start[rank] + p->left[rank].back;
-  const double speed = lo < hi ? rate(p, rank, p->order[hi - 1]) : 0;
-  return speed > 0 ? (p->before[hi] - p->before[lo]) / speed : 0;
+  const int64_t first = p->start[rank];
+  return seconds_of_own(p, rank, first + p->left[rank].front, first + p->left[rank].back);
 }
 
 /* All units over the speed of all ranks, judged by the unit in the middle. */
 static double ideal_time(const tsl_parts *p) {
   const int64_t n = p->start[p->n_ranks];
-  double speed = 0;
-  for (int r = 0; r < p->n_ranks && n > 0; r++) speed += rate(p, r, p->order[n / 2]);
-  return speed > 0 ? p->before[n] / speed : 0;
+  double work = 0, speed = 0; /* on rank 0's device; of that in a second */
+  for (int64_t k = 0; k < n; k++) work += seconds_of(p, 0, p->order[k]);
+  for (int r = 0; r < p->n_ranks && n > 0; r++) {
+    const double seconds = seconds_of(p, r, p->order[n / 2]);
+    if (tsl_cost_takes_part(p->cost, r) && seconds > 0)
+      speed += seconds_of(p, 0, p->order[n / 2]) / seconds;
+  }
+  return speed > 0 ? work / speed : 0;
 }
 
 /* ---- making */
@@ -121,14 +123,17 @@ int64_t tsl_parts_steal(const tsl_parts *p, int rank, double ahead, double batch
     const double left = r == rank ? 0 : seconds_left(p, r);
     if (left > longest) *victim = r, longest = left;
   }
-  if (*victim < 0) return 0;
+  if (*victim < 0 || !tsl_cost_takes_part(p->cost, rank)) return 0;
   const int64_t lo = p->start[*victim] + p->left[*victim].front;
   const int64_t hi = p->start[*victim] + p->left[*victim].back;
-  const double mine = rate(p, rank, p->order[hi - 1]);
-  const double theirs = rate(p, *victim, p->order[hi - 1]);
-  if (mine <= 0 || ahead + (p->before[hi] - p->before[hi - 1]) / mine >= longest) return 0;
-  const double goal = fmin((longest - ahead) * theirs / (mine + theirs) / 2, batch) * mine;
+  double mine = 0; /* s of the units on this rank */
   int64_t first = hi;
-  while (first > lo && p->before[hi] - p->before[first - 1] <= goal) first--;
-  return hi - first > 1 ? hi - first : 1;
+  for (; first > lo; first--) {
+    mine += seconds_of(p, rank, p->order[first - 1]);
+    const double theirs = seconds_of_own(p, *victim, first - 1, hi);
+    if (first == hi ? ahead + mine >= longest
+                    : mine > batch || mine + theirs > (longest - ahead) / 2)
+      break;
+  }
+  return hi - first;
 }

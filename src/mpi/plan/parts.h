@@ -24,11 +24,12 @@ typedef struct tsl_parts {
   int n_ranks;
   const tsl_unit *units; /**< all units, not owned, nor is the next */
   const tsl_cost *cost;
-  int64_t *order; /**< [start[n_ranks]] units of rank 0, then of rank 1, ...; those that stay first
+  int64_t *order;  /**< [start[n_ranks]] units of rank 0, then of rank 1, ...; those that stay first
                         (tsl_plan.kept), else in order of id; without finished ones */
-  int64_t *start; /**< [n_ranks + 1] where each rank's begin in order */
-  double *before; /**< [start[n_ranks] + 1] seconds before each on rank 0's device, in that order */
-  double ideal;   /**< s of all units were they spread by speed, about */
+  int64_t *start;  /**< [n_ranks + 1] where each rank's begin in order */
+  double *before;  /**< [start[n_ranks] + 1] predicted seconds before each, in that order, of every
+                        rank's units on its device */
+  double ideal;    /**< s of all units were they spread by speed, about */
   tsl_range *left; /**< [n_ranks] not begun: at first all but the front that the plan has for the
                         rank alone (tsl_plan.dynamic, kept) */
   double *slower;  /**< [n_ranks] measured over predicted seconds of late, at first 1 */
