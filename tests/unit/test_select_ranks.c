@@ -106,6 +106,20 @@ static void prices(void **state) {
   assert_int_equal(in.use[1].takes_part, 0);
 }
 
+/* A slow rank whose device computes no fewer units at once is late by so many. */
+static void batches_of_many_units(void **state) {
+  static instance in;
+  static const double alone[] = {4, 60}, batch[] = {0, 0.5};
+  (void)state;
+  make(&in, 2, alone);
+  tsl_select_ranks(&in.ask, in.use);
+  assert_int_equal(in.use[1].takes_part, 1); /* gains 0.25 s */
+  in.ask.batch = batch;
+  tsl_select_ranks(&in.ask, in.use);
+  assert_true(fabs(in.use[1].price - TSL_USEFUL_START - 0.5) <= 1e-12);
+  assert_int_equal(in.use[1].takes_part, 0);
+}
+
 /* Many slow ranks pay the start once, so that together they can be worth it. */
 static void many_slow_ranks(void **state) {
   static instance in;
@@ -166,10 +180,10 @@ static void nothing_known(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(equal_ranks_stay), cmocka_unit_test(a_slow_rank_needs_time),
-      cmocka_unit_test(set_up_counts),    cmocka_unit_test(prices),
-      cmocka_unit_test(many_slow_ranks),  cmocka_unit_test(best_of_all),
-      cmocka_unit_test(nothing_known),
+      cmocka_unit_test(equal_ranks_stay),      cmocka_unit_test(a_slow_rank_needs_time),
+      cmocka_unit_test(set_up_counts),         cmocka_unit_test(prices),
+      cmocka_unit_test(batches_of_many_units), cmocka_unit_test(many_slow_ranks),
+      cmocka_unit_test(best_of_all),           cmocka_unit_test(nothing_known),
   };
   return cmocka_run_group_tests_name("plan.useful", tests, NULL, NULL);
 }

@@ -327,8 +327,7 @@ static bool tri_overlaps(const tsl_worker *worker) {
 
 static int64_t tri_saturating_units(const tsl_worker *worker, const tsl_unit *unit) {
   const tri_gpu *w = (const tri_gpu *)worker;
-  (void)unit;
-  if (tri_is_scored(&w->p)) return TRI_ALIGN_UNITS;
+  if (tri_is_scored(&w->p)) return tri_letters_units(w, unit);
   return w->frames != NULL ? tri_frames_saturating_gpu(w->frames) : 1;
 }
 

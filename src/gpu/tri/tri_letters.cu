@@ -108,6 +108,18 @@ done:
   return err;
 }
 
+/* All warps together have LONG_PAIRS times what one has with the longest pair, of rows that are no
+ * rarer than one in RARE: with those few batches would be as long as a run. */
+int64_t tri_letters_units(const tri_gpu *w, const tsl_unit *unit) {
+  enum { OF_A_LIST = 32, LONG_PAIRS = 16, RARE = 100 };
+  const tri_letters_state *l = w->letters;
+  if (l->by_length == NULL) return OF_A_LIST;
+  const double row =
+      (double)length_of(tri_sequences_of(w->problem), l->by_length[w->p.n_pad / RARE]);
+  const double couple = 2 * tri_letters_work(&w->p, row, (double)w->p.longest, 1, false);
+  return 1 + (int64_t)(LONG_PAIRS * l->resident * couple / std::max(unit->count, 1.0));
+}
+
 /* Blocks that the card holds at once of the kernel for long patterns, and their memory. */
 static tsl_err prepare_many(tri_gpu *w) {
   tsl_err err = TSL_OK;

@@ -20,7 +20,6 @@ enum {
   TRI_LETTERS_THREADS = 128, /**< of a block */
   TRI_LETTERS_FEW = 8,       /**< words of 32 letters of the kernel for short patterns */
   TRI_LETTERS_MANY = 32,     /**< and of the other one at a time */
-  TRI_ALIGN_UNITS = 32,      /**< units of alignments that run as one: long pairs begin first */
   TRI_LETTERS_PACKED = 4,    /**< letters of a word */
   TRI_SCORES_LD = TRI_LETTERS_SCORED + 1 /**< of a table of scores in shared memory: odd */
 };
@@ -279,6 +278,10 @@ tsl_err tri_letters_reserve(tri_gpu *w, int64_t bytes, const char *what, tsl_gpu
  *  @param[out] n_long  how many have more than `length` letters; or NULL */
 tsl_err tri_letters_order(tri_gpu *w, int64_t a, int64_t b, tsl_gpu_buffer *to, int64_t length,
                           int *n_long);
+
+/** Alignments: units of a batch at least, of which `unit` is one: long pairs begin first, and few
+ *  warps have the last of them while the others wait. */
+int64_t tri_letters_units(const tri_gpu *w, const tsl_unit *unit);
 
 /** Alignments, tri_align.cu: memory for what waits between tiles; the n values of pairs, of which
  *  out, rows and columns are set; values of rows [a, b) with columns [c0, c1).

@@ -24,6 +24,11 @@ enum { TSL_BATCHES = 64 };
 int64_t tsl_batch_room(const tsl_problem *problem, const tsl_unit *units, int64_t n,
                        int64_t memory);
 
+/** Units of a kind that the device computes at once, and a batch has while there are as many: 1 or
+ *  more. Only while nothing is queued on the compute thread.
+ *  @param[in] unit  stands for the kind; NULL: it has none */
+int64_t tsl_batch_least(const tsl_executor *executor, const tsl_unit *unit);
+
 /** Do batches of a rank overlap on its device (tsl_backend.start)? Only while nothing is queued on
  *  the compute thread. False also where TSL_TEST_SLOW (test_delay_card.h) is set: the compute
  *  thread sleeps after a batch then, which slows the device only if no other goes on meanwhile. */

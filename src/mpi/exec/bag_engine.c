@@ -309,11 +309,8 @@ static tsl_err open_engine(engine_state *e) {
   tsl_phase *phase = e->loop.phase;
   const tsl_executor *x = phase->executor;
   const int64_t n = phase->plan->n_units;
-  const bool many = x->backend->saturating_units != NULL;
-  for (int k = 0; k < phase->problem->family->n_kinds; k++) {
-    const tsl_unit *unit = many ? middle_of_own(e, k) : NULL;
-    e->least[k] = unit != NULL ? x->backend->saturating_units(x->worker, unit) : 1;
-  }
+  for (int k = 0; k < phase->problem->family->n_kinds; k++)
+    e->least[k] = tsl_batch_least(x, middle_of_own(e, k));
   e->overlaps = tsl_overlaps(x);
   e->room = tsl_batch_room(phase->problem, phase->units, n, phase->memory);
   if (e->room > n) e->room = n > 0 ? n : 1;

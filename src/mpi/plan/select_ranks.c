@@ -8,7 +8,7 @@
 /* Ranks that take part so far: their joint speed (runs per second) and what the slow ones cost. */
 typedef struct participants {
   double rate;
-  double unit;  /* s of a unit of the slowest of the slow */
+  double unit;  /* s of a unit, or a batch, of the slowest of the slow */
   double bytes; /* of the slow ones' results, if they had their share among fast ranks */
   int slow;
 } participants;
@@ -30,7 +30,7 @@ static participants with_rank(const tsl_select_ask *ask, const participants *p,
   const double whole = rank->alone / (double)(ask->work.n_units * ask->phases);
   const double unit = whole > TSL_USEFUL_START ? whole / ask->cut_last : whole;
   more.rate += rate;
-  more.unit = fmax(p->unit, unit);
+  more.unit = fmax(p->unit, ask->batch != NULL ? fmax(unit, ask->batch[rank->rank]) : unit);
   more.bytes += rank->rank > 0 ? share * ask->bytes : 0;
   more.slow++;
   return more;

@@ -4,8 +4,8 @@
  * out. A pure function, tested without MPI.
  *
  * Beside a card a socket may bring 3 % of the speed. Then what its taking part costs decides:
- * batches that must fit a slow rank, its last unit, and the way of its results to
- * rank 0. Ranks with a quarter or more of the fastest rank's speed always take part.
+ * batches that must fit a slow rank, its last unit or batch, and the way of its results to rank 0.
+ * Ranks with a quarter or more of the fastest rank's speed always take part.
  */
 #pragma once
 
@@ -27,6 +27,8 @@ typedef struct tsl_select_ask {
   double bytes;        /**< of all results that go to rank 0 or to the file */
   int64_t stages;      /**< WAVE: of strips, each rank more lengthens the run by one; else 0 */
   double cut_last;     /**< units longer than TSL_USEFUL_START can be cut into so many */
+  const double *batch; /**< [n_ranks] s of the fewest units that the rank's device computes at once,
+                            not owned; NULL: of one */
 } tsl_select_ask;
 
 /** What a rank brings and costs; a row of /run/ranks. */

@@ -1,7 +1,9 @@
 /* The stage of a session that decides who takes part and who gets what. */
+#include "batch.h"
 #include "bcast.h"
 #include "checkpoint_manager.h"
 #include "collective_error.h"
+#include "measure.h"
 #include "plan_wave.h"
 #include "stages.h"
 
@@ -155,8 +157,19 @@ static bool can_be_finer(const tsl_session *s) {
          s->finished == NULL; /* a restart keeps its units */
 }
 
+/* Seconds of the fewest units that this rank's device computes at once; 0: one suffices. */
+static double shortest_batch(const tsl_session *s) {
+  double most = 0;
+  for (int kind = 0; kind < s->family->n_kinds; kind++) {
+    const tsl_unit *unit = tsl_middle_unit(s->units.list, s->units.n, kind);
+    const int64_t least = tsl_batch_least(&s->executor, unit);
+    if (least > 1) most = fmax(most, (double)least * tsl_cost_seconds(&s->cost, s->rank, unit));
+  }
+  return most;
+}
+
 /* Everybody takes part where the user or the plan says so. */
-static tsl_err judge_ranks(tsl_session *s) {
+static tsl_err judge_ranks(tsl_session *s, const double *batch) {
   tsl_err err = TSL_OK;
   int32_t *like = NULL;
   const bool all = s->run.ranks == TSL_RANKS_ALL || s->run.plan == TSL_PLAN_ROUNDROBIN ||
@@ -168,7 +181,8 @@ static tsl_err judge_ranks(tsl_session *s) {
                               .like = like,
                               .bytes = (double)tsl_session_output_bytes(s),
                               .stages = strip_stages(s),
-                              .cut_last = can_be_finer(s) ? TSL_USEFUL_PEERS : 1};
+                              .cut_last = can_be_finer(s) ? TSL_USEFUL_PEERS : 1,
+                              .batch = batch};
   tsl_select_ranks(&ask, s->use);
   for (int r = 0; r < s->size && all; r++) s->use[r].takes_part = 1;
 done:
@@ -188,11 +202,17 @@ done:
 
 static tsl_err choose_ranks(tsl_session *s) {
   tsl_err err = TSL_OK;
+  double *batch = NULL;
+  const bool imagined = s->network != NULL;
   TSL_COLLECTIVE_TRY(s->comm, allocate_ranks(s));
-  TSL_COLLECTIVE_TRY(s->comm, s->rank == 0 ? judge_ranks(s) : TSL_OK);
+  TSL_COLLECTIVE_TRY(s->comm, tsl_alloc(s->size, sizeof *batch, "ranks", (void **)&batch));
+  const double own = imagined ? 0 : shortest_batch(s);
+  if (!imagined) TSL_MPI(MPI_Gather(&own, 1, MPI_DOUBLE, batch, 1, MPI_DOUBLE, 0, s->comm));
+  TSL_COLLECTIVE_TRY(s->comm, s->rank == 0 ? judge_ranks(s, batch) : TSL_OK);
   TSL_TRY(tsl_bcast_bytes(s->comm, s->use, s->size * (int64_t)sizeof *s->use));
   for (int r = 0; r < s->size; r++) s->cost.left_out[r] = !s->use[r].takes_part;
 done:
+  tsl_free(batch);
   return err;
 }
 
