@@ -28,6 +28,7 @@ configure() {
   if command -v ccache >/dev/null; then
     export CCACHE_DIR=${CCACHE_DIR:-$PWD/build/ccache}
     export CCACHE_BASEDIR=$PWD # sources made in the folder of one build are those of another
+    export CCACHE_DEPEND=1     # what a file includes is told by its compilation, not by one more pass over it
     for language in C CXX CUDA; do arguments+=("-DCMAKE_${language}_COMPILER_LAUNCHER=ccache"); done
   fi
   # A tree that was moved or copied with its build folder cannot be configured again there.

@@ -33,6 +33,7 @@ endif()
 message(STATUS "CUDA backends: ${TSL_HAVE_CUDA}")
 
 option(TSL_LINEINFO "Line numbers in device code, for profilers and sanitizers" OFF)
+option(TSL_CUDA_TOGETHER "Compile the CUDA files of a target as one, where names allow it" OFF)
 
 # Flags of every C target. No contraction: CPU and GPU must agree bit for bit (src/core/fn.h).
 # Clang warns of each loop that it does not vectorise as asked: slower, not wrong.
@@ -57,6 +58,27 @@ function(tsl_objects_apart name)
   add_library(${name} OBJECT ${ARGN})
   target_include_directories(${name} PUBLIC ${CMAKE_CURRENT_SOURCE_DIR})
   target_link_libraries(${name} PUBLIC tsl_flags)
+endfunction()
+
+# tsl_cuda_together(NAMES...): with TSL_CUDA_TOGETHER the CUDA files of a target are compiled as one, in the order of
+# their list. Without optimisation most of the time is that of CUDA's headers, once for each file.
+function(tsl_cuda_together)
+  if(NOT TSL_CUDA_TOGETHER)
+    return()
+  endif()
+  foreach(name IN LISTS ARGN)
+    get_target_property(sources ${name} SOURCES)
+    get_target_property(folder ${name} SOURCE_DIR)
+    list(FILTER sources INCLUDE REGEX "[.]cu$")
+    set(text "")
+    foreach(source IN LISTS sources)
+      get_filename_component(path ${source} ABSOLUTE BASE_DIR ${folder})
+      set_source_files_properties(${path} DIRECTORY ${folder} PROPERTIES HEADER_FILE_ONLY ON)
+      string(APPEND text "#include \"${path}\"\n")
+    endforeach()
+    file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/generated/${name}.cu CONTENT "${text}" @ONLY)
+    target_sources(${name} PRIVATE ${CMAKE_BINARY_DIR}/generated/${name}.cu)
+  endforeach()
 endfunction()
 
 # Add an OBJECT target to the list TSL_OBJECT_LIST of what programs are made of: TSL_HOST_OBJECTS, or in

@@ -10,7 +10,7 @@
 #include <string.h>
 
 enum { BOX, RECURSIVE, LINEAR, PLANES, N_TRIPLES_MAPS, DIAGONAL = -1, SLOTS = 1024 };
-static const char *const words[] = {"box", "recursive", "linear", "planes"};
+static const char *const map_words[] = {"box", "recursive", "linear", "planes"};
 
 /* What the triples of a launch are added to; slots keep blocks from waiting for each other. */
 struct triples_totals {
@@ -224,8 +224,8 @@ static tsl_err measure_map(triples_bench *b, const tri_bench_options *o, int map
   map_job *const at = &job;
   TSL_TRY(tri_bench_measure(
       job.w, o->repeat, [=]() { return run_map(at, map); }, &time));
-  TSL_TRY(check_totals(&job, words[map], energy));
-  print_row(o, b->p.n, side, words[map], &time,
+  TSL_TRY(check_totals(&job, map_words[map], energy));
+  print_row(o, b->p.n, side, map_words[map], &time,
             fmin(1, (double)triples_tiles(job.t) / (double)job.blocks));
 done:
   return err;
@@ -254,7 +254,7 @@ done:
   return err;
 }
 
-static tsl_err table(const tri_bench_options *o, int64_t n) {
+static tsl_err triples_table(const tri_bench_options *o, int64_t n) {
   tsl_err err = TSL_OK;
   triples_bench b = {};
   tsl_gpu_buffer totals = {};
@@ -268,7 +268,8 @@ static tsl_err table(const tri_bench_options *o, int64_t n) {
       TSL_TRY(measure_map(&b, o, map, o->block[k], (triples_totals *)totals.data, &energy));
       if (first == 0) first = energy;
       if (!(fabs(energy - first) <= 1e-4 * fabs(first)))
-        TSL_FAIL(TSL_ERR_INTERNAL, "map %s: energy %g, by others %g", words[map], energy, first);
+        TSL_FAIL(TSL_ERR_INTERNAL, "map %s: energy %g, by others %g", map_words[map], energy,
+                 first);
     }
   TSL_TRY(measure_forces(&b, o));
 done:
@@ -287,7 +288,7 @@ static void print_help(void) {
        "  --n LIST      points, comma-separated [512,1024,2048,4096]\n"
        "  --block LIST  block sides B of 8 [8]\n"
        "  --repeat R    timed repetitions [5]\n"
-       "  --csv FILE    also write the table as CSV\n"
+       "  --csv FILE    also write the triples_table as CSV\n"
        "Share: of a map, tiles by blocks launched; of forces, their 8 operations for each pair "
        "and\n"
        "third point by what the card can do at its highest clock.");
@@ -307,7 +308,7 @@ tsl_err triples_bench_maps(int argc, char **argv) {
       TSL_FAIL(TSL_ERR_USAGE, "--block %lld: blocks of side 8 alone, of 512 threads, are possible",
                (long long)o.block[k]);
   if (o.csv != NULL) (void)fputs("n,block,map,mean_ms,rms_ms,1e9_triples_per_s,share\n", o.csv);
-  for (int k = 0; k < o.n_n; k++) TSL_TRY(table(&o, o.n[k]));
+  for (int k = 0; k < o.n_n; k++) TSL_TRY(triples_table(&o, o.n[k]));
 done:
   return tri_bench_finish(&o, err);
 }

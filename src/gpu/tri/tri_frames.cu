@@ -137,7 +137,7 @@ tsl_err sort_frame(tri_frames_gpu *w, seat *s) {
                  (int *)s->count.data,
                  n,
                  {f->cells[0], f->cells[1], f->cells[2]}};
-  const dim3 grid((unsigned)tsl_ceil_div(n, BLOCK));
+  const dim3 grid((unsigned)tsl_ceil_div(n, FRAME_BLOCK));
   const size_t bytes = (size_t)(cells + 1) * 4;
   size_t scratch = w->scratch;
   TSL_CUDA_TRY(
@@ -145,11 +145,11 @@ tsl_err sort_frame(tri_frames_gpu *w, seat *s) {
   TSL_CUDA_TRY(cudaMemcpyAsync(s->steps.data, f->steps, (size_t)f->n_steps * sizeof(tri_step),
                                cudaMemcpyHostToDevice, s->stream));
   TSL_CUDA_TRY(cudaMemsetAsync(a.count, 0, bytes, s->stream));
-  TSL_LAUNCH(count_kernel, grid, BLOCK, 0, s->stream, a);
+  TSL_LAUNCH(count_kernel, grid, FRAME_BLOCK, 0, s->stream, a);
   TSL_CUDA_TRY(cub::DeviceScan::ExclusiveSum(s->scratch.data, scratch, a.count,
                                              (int *)s->first.data, cells + 1, s->stream));
   TSL_CUDA_TRY(cudaMemcpyAsync(a.count, s->first.data, bytes, cudaMemcpyDeviceToDevice, s->stream));
-  TSL_LAUNCH(put_kernel, grid, BLOCK, 0, s->stream, a);
+  TSL_LAUNCH(put_kernel, grid, FRAME_BLOCK, 0, s->stream, a);
 done:
   return err;
 }
@@ -161,7 +161,7 @@ template <class R> tsl_err count_frame(tri_frames_gpu *w, seat *s) {
   const int64_t cells = (int64_t)f->cells[0] * f->cells[1] * f->cells[2];
   const int64_t counts = tri_cells_of(p);
   const int room = (int)(SHARED / 4 / counts);
-  const int warps = room >= BLOCK / 32 || room == 0 ? BLOCK / 32 : room;
+  const int warps = room >= FRAME_BLOCK / 32 || room == 0 ? FRAME_BLOCK / 32 : room;
   const int64_t blocks = tsl_ceil_div(cells, warps), most = 16 * (int64_t)w->processors;
   frame_args<R> a = {};
   for (int k = 0; k < 3; k++) a.u[k] = (const uint32_t *)s->sorted.data + k * f->n;

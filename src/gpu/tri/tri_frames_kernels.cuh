@@ -11,7 +11,7 @@
 namespace {
 
 enum {
-  BLOCK = 256,
+  FRAME_BLOCK = 256,
   FLUSH = 1 << 30 /* pairs that a warp counts before it adds them up: below 2^32 in a bin */
 };
 
@@ -99,7 +99,7 @@ template <class R> __device__ void take_cell(const frame_args<R> &a, tally *t, i
   }
 }
 
-template <class R> __global__ void __launch_bounds__(BLOCK) frame_kernel(frame_args<R> a) {
+template <class R> __global__ void __launch_bounds__(FRAME_BLOCK) frame_kernel(frame_args<R> a) {
   extern __shared__ unsigned shared[];
   const int warp = threadIdx.x / 32, warps = blockDim.x / 32;
   const int cells = a.n1 * a.n2 * a.n3;
@@ -122,7 +122,7 @@ struct sort_args {
   int n, cells[3];
 };
 
-__global__ void __launch_bounds__(BLOCK) count_kernel(sort_args a) {
+__global__ void __launch_bounds__(FRAME_BLOCK) count_kernel(sort_args a) {
   const int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);
   if (i >= a.n) return;
   int at[3];
@@ -131,7 +131,7 @@ __global__ void __launch_bounds__(BLOCK) count_kernel(sort_args a) {
   atomicAdd(a.count + a.cell[i], 1);
 }
 
-__global__ void __launch_bounds__(BLOCK) put_kernel(sort_args a) {
+__global__ void __launch_bounds__(FRAME_BLOCK) put_kernel(sort_args a) {
   const int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);
   if (i >= a.n) return;
   const int to = atomicAdd(a.count + a.cell[i], 1);

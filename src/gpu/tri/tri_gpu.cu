@@ -68,14 +68,14 @@ done:
 /* ------------------------------------------------------- units by output */
 
 /* Units that are computed together; slabs and lists come one unit at a time. */
-typedef struct tri_group {
+typedef struct unit_group {
   const tsl_unit *units; /* [n], each beginning where the one before ends */
   int64_t n;
   tsl_part *parts; /* [n] */
-} tri_group;
+} unit_group;
 
 /* Rows [a, b) of a group. TSL_ERR_DEVICE_MEMORY: try fewer rows. */
-static tsl_err slab_batch(tri_gpu *w, const tri_group *group, int64_t a, int64_t b) {
+static tsl_err slab_batch(tri_gpu *w, const unit_group *group, int64_t a, int64_t b) {
   tsl_err err = TSL_OK;
   const tsl_unit *unit = group->units; /* SQUARE: a group of one */
   const int64_t columns = w->p.two ? w->p.columns : unit->hi[0];
@@ -93,12 +93,12 @@ done:
 }
 
 /* Rows [a, b) of those from lo on. */
-static tsl_err paired_batch(tri_gpu *w, const tri_group *group, int64_t lo, int64_t a, int64_t b) {
+static tsl_err paired_batch(tri_gpu *w, const unit_group *group, int64_t lo, int64_t a, int64_t b) {
   char *const slab = (char *)group->parts->slab[TRI_OUT];
   return tri_paired_rows(w, a, b, slab + (a - lo) * tri_value_bytes(w));
 }
 
-static tsl_err run_group(tri_gpu *w, const tri_group *group) {
+static tsl_err run_group(tri_gpu *w, const unit_group *group) {
   tsl_err err = TSL_OK;
   int64_t lo = group->units[0].lo[0], hi = group->units[group->n - 1].hi[0];
   double seconds = 0;
@@ -289,8 +289,8 @@ static tsl_err queue_records(tri_gpu *w, const tri_batch *batch, const tsl_gpu_t
   tsl_err err = TSL_OK;
   TSL_CUDA_TRY(cudaEventRecord(timer->begin, w->stream));
   for (int64_t u = 0; u < batch->n;) {
-    const tri_group group = {batch->units + u, group_size(w, batch->units + u, batch->n - u),
-                             batch->parts + u};
+    const unit_group group = {batch->units + u, group_size(w, batch->units + u, batch->n - u),
+                              batch->parts + u};
     const int64_t lo = group.units[0].lo[0], rows = group.units[group.n - 1].hi[0] - lo;
     TSL_TRY(tri_letters_read(w, lo, lo + rows));
     TSL_TRY(tri_in_batches(w, 0, rows,
@@ -340,7 +340,7 @@ static tsl_err tri_run(tsl_worker *worker, const tsl_unit *units, int64_t n, tsl
     return tri_batch_finish(worker);
   }
   for (int64_t u = 0; u < n;) {
-    const tri_group group = {units + u, group_size(w, units + u, n - u), parts + u};
+    const unit_group group = {units + u, group_size(w, units + u, n - u), parts + u};
     TSL_TRY(run_group(w, &group));
     u += group.n;
   }

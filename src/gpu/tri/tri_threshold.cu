@@ -13,8 +13,14 @@ extern template tsl_err tri_threshold_rows<float>(const tri_gpu *, const tri_arg
 extern template tsl_err tri_threshold_rows<double>(const tri_gpu *, const tri_args<double> *,
                                                    int64_t, int64_t, const tri_records<double> *);
 
-enum { COUNT, KEYS, KEYS_2, VALUES, VALUES_2 }; /* places in w->work; the sort uses strips[1] */
-static const int64_t FIRST_CAPACITY = 1 << 22;  /* records */
+enum {
+  COUNT,
+  KEYS,
+  KEYS_2,
+  LIST_VALUES,
+  LIST_VALUES_2
+};                                             /* places in w->work; the sort uses strips[1] */
+static const int64_t FIRST_CAPACITY = 1 << 22; /* records */
 
 /* Keys to pairs (i, j). */
 static __global__ void split_keys(const unsigned long long *keys, int64_t count,
@@ -42,8 +48,10 @@ static tsl_err reserve_records(tri_gpu *w, int64_t capacity) {
   TSL_TRY(tsl_gpu_reserve(&w->memory, &w->work[COUNT], 8, "count of records"));
   TSL_TRY(tsl_gpu_reserve(&w->memory, &w->work[KEYS], 8 * capacity, "keys of records"));
   TSL_TRY(tsl_gpu_reserve(&w->memory, &w->work[KEYS_2], 8 * capacity, "keys of records"));
-  TSL_TRY(tsl_gpu_reserve(&w->memory, &w->work[VALUES], value * capacity, "values of records"));
-  TSL_TRY(tsl_gpu_reserve(&w->memory, &w->work[VALUES_2], value * capacity, "values of records"));
+  TSL_TRY(
+      tsl_gpu_reserve(&w->memory, &w->work[LIST_VALUES], value * capacity, "values of records"));
+  TSL_TRY(
+      tsl_gpu_reserve(&w->memory, &w->work[LIST_VALUES_2], value * capacity, "values of records"));
 done:
   return err;
 }
@@ -51,7 +59,7 @@ done:
 /* Records that all four buffers hold; after a failed growth they may differ. */
 static int64_t capacity_of(const tri_gpu *w) {
   int64_t least = INT64_MAX;
-  for (int b = KEYS; b <= VALUES_2; b++) {
+  for (int b = KEYS; b <= LIST_VALUES_2; b++) {
     const int64_t holds = w->work[b].bytes / (b <= KEYS_2 ? 8 : tri_value_bytes(w));
     if (holds < least) least = holds;
   }
@@ -64,7 +72,7 @@ template <class R> static tsl_err compact(tri_gpu *w, int64_t a, int64_t b, int6
   tri_records<R> records = {};
   records.keys = (unsigned long long *)w->work[KEYS].data;
   records.count = (unsigned long long *)w->work[COUNT].data;
-  records.values = (R *)w->work[VALUES].data;
+  records.values = (R *)w->work[LIST_VALUES].data;
   records.capacity = (unsigned long long)capacity_of(w);
   records.threshold = (R)w->p.threshold;
   records.full = w->p.output == TRI_CSR;
@@ -91,7 +99,7 @@ static tsl_err sort(tri_gpu *w, int64_t count, unsigned long long **keys, R **va
       (unsigned long long)tri_rows_of(&w->p) * (unsigned long long)tri_columns_of(&w->p);
   cub::DoubleBuffer<unsigned long long> k((unsigned long long *)w->work[KEYS].data,
                                           (unsigned long long *)w->work[KEYS_2].data);
-  cub::DoubleBuffer<R> v((R *)w->work[VALUES].data, (R *)w->work[VALUES_2].data);
+  cub::DoubleBuffer<R> v((R *)w->work[LIST_VALUES].data, (R *)w->work[LIST_VALUES_2].data);
   while (bits < 64 && most >> bits != 0) bits++;
   TSL_CUDA_TRY(cub::DeviceRadixSort::SortPairs(NULL, bytes, k, v, count, 0, bits, w->stream));
   TSL_TRY(tsl_gpu_reserve(&w->memory, &w->strips[1], (int64_t)bytes + 1, "space for sorting"));

@@ -54,7 +54,7 @@ static size_t end_of_launch(const std::vector<trace_item> &items, size_t k) {
 
 typedef void (*trace_kernel)(tri_letters_args, tri_trace_list);
 
-static trace_kernel kernel_of(const tri_params *p) {
+static trace_kernel trace_kernel_of(const tri_params *p) {
   return p->function == TRI_EDIT        ? tri_trace_kernel<false, false>
          : p->function == TRI_EXTENSION ? tri_extension_trace_kernel
          : p->function == TRI_LOCAL     ? tri_trace_kernel<true, true>
@@ -73,7 +73,7 @@ static tsl_err shape_of(const tri_gpu *w, int64_t bytes, int64_t n, int64_t *blo
   const int64_t share = limit > 0 ? std::min(ordinary, (limit - w->memory.used) / 2) : ordinary;
   const int64_t room = std::max<int64_t>(share / bytes, 1);
   int resident = 0;
-  TSL_CUDA_TRY(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel_of(&w->p),
+  TSL_CUDA_TRY(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, trace_kernel_of(&w->p),
                                                              TRI_LETTERS_THREADS, 0));
   *warps = (int)std::min<int64_t>(room, WARPS);
   *blocks = std::min(std::min(tsl_ceil_div(n, *warps), room / *warps),
@@ -110,7 +110,7 @@ static tsl_err launch(trace_group *g, const std::vector<trace_item> &items, size
   list.operations = (uint32_t *)r->operations.data;
   list.n_operations = (unsigned long long *)r->counters.data;
   TSL_CUDA_TRY(cudaMemsetAsync(list.counter, 0, sizeof *list.counter, w->stream));
-  TSL_LAUNCH(kernel_of(&w->p), dim3((unsigned)blocks), (unsigned)(32 * each), 0, w->stream,
+  TSL_LAUNCH(trace_kernel_of(&w->p), dim3((unsigned)blocks), (unsigned)(32 * each), 0, w->stream,
              tri_letters_args_of(w), list);
 done:
   return err;

@@ -12,7 +12,7 @@ struct triples_card_equation {
   triples_equation_args args;
 };
 
-enum { PAIRS, ROWS, N_KERNELS };
+enum { PAIRS_KERNEL, ROWS_KERNEL, N_KERNELS };
 static const char *const kernel_names[N_KERNELS] = {"tsl_triples_pairs", "tsl_triples_rows"};
 
 /* As in triples_equation_loops.cuh. */
@@ -53,9 +53,9 @@ static tsl_err run_rows(triples_gpu *w, int64_t a, int64_t b, double *sums) {
   void *params[] = {&w->equation->args, &rows};
   const int64_t blocks = (triples_columns(&w->p, b - 1) + BLOCK - 1) / BLOCK;
   const dim3 grid((unsigned)tsl_max(1, blocks), (unsigned)(b - a));
-  TSL_TRY(lang_module_launch(w->equation->module, PAIRS, grid, BLOCK, w->stream, params));
-  TSL_TRY(lang_module_launch(w->equation->module, ROWS, dim3(1, (unsigned)(b - a)), ROW_LANES,
-                             w->stream, params));
+  TSL_TRY(lang_module_launch(w->equation->module, PAIRS_KERNEL, grid, BLOCK, w->stream, params));
+  TSL_TRY(lang_module_launch(w->equation->module, ROWS_KERNEL, dim3(1, (unsigned)(b - a)),
+                             ROW_LANES, w->stream, params));
 done:
   return err;
 }

@@ -4,7 +4,7 @@
 
 #include "integers.h"
 
-enum { THREADS = 256 };
+enum { TRIANGLE_THREADS = 256 };
 
 /* A neighbour: where it is, and the bin of its side. */
 template <class R> struct __align__(4 * sizeof(R)) neighbour {
@@ -49,7 +49,7 @@ static __device__ void list_neighbours(const triples_args<R> &args, const triang
   for (int m = 0; m < triples_around_count(&a); m++) {
     const int64_t cell = triples_cell_around(job.cells, &a, m);
     const int begin = job.starts[cell] > i ? job.starts[cell] : i + 1;
-    for (int j = begin + (int)threadIdx.x; j < job.starts[cell + 1]; j += THREADS) {
+    for (int j = begin + (int)threadIdx.x; j < job.starts[cell + 1]; j += TRIANGLE_THREADS) {
       neighbour<R> other = {x[j], y[j], z[j], 0};
       other.bin = bin_between(args, job, row, other.x, other.y, other.z);
       if (other.bin >= 0) list[atomicAdd(n, 1)] = other;
@@ -65,28 +65,28 @@ static __device__ void count_pairs(const triples_args<R> &args, const triangles_
   const int64_t pairs = (int64_t)n * (n - 1) / 2;
   const int all = job.bins * job.bins * job.bins;
   int k = (int)threadIdx.x % n, step = (int)threadIdx.x / n + 1;
-  for (int64_t e = threadIdx.x; e < pairs; e += THREADS) {
+  for (int64_t e = threadIdx.x; e < pairs; e += TRIANGLE_THREADS) {
     const int j = k + step < n ? k + step : k + step - n;
     const neighbour<R> a = list[k], b = list[j];
     const int place =
         triples_place(a.bin, b.bin, bin_between(args, job, a, b.x, b.y, b.z), job.bins);
     if (place < all) atomicAdd(&counts[place], (COUNT)1);
-    k += THREADS % n;
-    step += THREADS / n + (k >= n);
+    k += TRIANGLE_THREADS % n;
+    step += TRIANGLE_THREADS / n + (k >= n);
     k -= k >= n ? n : 0;
   }
 }
 
 /* SHARED: counts of 32 bits in shared memory, brought to the others before they can overflow. */
 template <class R, bool SHARED>
-static __global__ void __launch_bounds__(THREADS)
+static __global__ void __launch_bounds__(TRIANGLE_THREADS)
     triangles_kernel(triples_args<R> args, triangles_job<R> job) {
   extern __shared__ unsigned shared_counts[];
   __shared__ int row, n;
   neighbour<R> *const list = job.lists + blockIdx.x * job.room;
   const int all = job.bins * job.bins * job.bins;
   int64_t since = 0;
-  for (int c = (int)threadIdx.x; SHARED && c < all; c += THREADS) shared_counts[c] = 0;
+  for (int c = (int)threadIdx.x; SHARED && c < all; c += TRIANGLE_THREADS) shared_counts[c] = 0;
   for (;;) {
     __syncthreads();
     if (threadIdx.x == 0) row = atomicAdd(job.next, 1), n = 0;
@@ -100,7 +100,7 @@ static __global__ void __launch_bounds__(THREADS)
       count_pairs(args, job, list, n, shared_counts);
       if (since < INT64_C(1) << 31) continue;
       __syncthreads();
-      for (int c = (int)threadIdx.x; c < all; c += THREADS) {
+      for (int c = (int)threadIdx.x; c < all; c += TRIANGLE_THREADS) {
         atomicAdd(&job.counts[c], (unsigned long long)shared_counts[c]);
         shared_counts[c] = 0;
       }
@@ -110,7 +110,7 @@ static __global__ void __launch_bounds__(THREADS)
     }
   }
   if constexpr (SHARED)
-    for (int c = (int)threadIdx.x; c < all; c += THREADS)
+    for (int c = (int)threadIdx.x; c < all; c += TRIANGLE_THREADS)
       if (shared_counts[c] > 0) atomicAdd(&job.counts[c], (unsigned long long)shared_counts[c]);
 }
 
@@ -162,7 +162,8 @@ static tsl_err blocks_of(triples_gpu *w, const void *kernel, int shared, int64_t
   tsl_err err = TSL_OK;
   int each = 0;
   const int64_t list = w->room * (int64_t)sizeof(neighbour<R>);
-  TSL_CUDA_TRY(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, kernel, THREADS, shared));
+  TSL_CUDA_TRY(
+      cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, kernel, TRIANGLE_THREADS, shared));
   *blocks = tsl_max(1, tsl_min((int64_t)each * w->processors, TRIPLES_SCRATCH / list));
   TSL_TRY(tsl_gpu_reserve(&w->memory, &w->lists, *blocks * list, "neighbours"));
 done:
@@ -180,7 +181,8 @@ static tsl_err launch(triples_gpu *w, int64_t lo, int64_t hi, int shared) {
   TSL_TRY(blocks_of<R>(w, (const void *)kernel, shared, &blocks));
   TSL_CUDA_TRY(
       cudaMemcpyAsync(w->next.data, &first, sizeof first, cudaMemcpyHostToDevice, w->stream));
-  TSL_LAUNCH(kernel, dim3((unsigned)blocks), THREADS, shared, w->stream, args, job_of<R>(w, hi));
+  TSL_LAUNCH(kernel, dim3((unsigned)blocks), TRIANGLE_THREADS, shared, w->stream, args,
+             job_of<R>(w, hi));
 done:
   return err;
 }

@@ -40,7 +40,7 @@ bool dp_narrow_fits(const dp_affine *b, int width) {
   return b->reach > 0 && dp_narrow_apart(b, width) <= b->reach / 2;
 }
 
-template <bool LOCAL> static dp_affine_function pick(int width, int mode) {
+template <bool LOCAL> static dp_affine_function pick_narrow(int width, int mode) {
   if (mode == DP_AFFINE_WAYS)
     return dp_narrow_kernel<DP_AFFINE_KEEP_WIDTH / 2, LOCAL, DP_AFFINE_WAYS>;
   if (mode == DP_AFFINE_CELLS) return dp_narrow_kernel<4, LOCAL, DP_AFFINE_CELLS>;
@@ -50,7 +50,7 @@ template <bool LOCAL> static dp_affine_function pick(int width, int mode) {
 }
 
 dp_affine_function dp_narrow_pick(bool local, int width, int mode) {
-  return local ? pick<true>(width, mode) : pick<false>(width, mode);
+  return local ? pick_narrow<true>(width, mode) : pick_narrow<false>(width, mode);
 }
 
 tsl_err dp_narrow_save(dp_affine *b, int k, int64_t rows, cudaStream_t stream) {

@@ -178,13 +178,14 @@ template <class D> static void fill_data(const dp_grid *b, D *d) {
 }
 
 /* What a tile writes besides rows and edges. */
-typedef struct extra {
+typedef struct grid_extra {
   bool keep;
   void *cells;
   int64_t ld;
-} extra;
+} grid_extra;
 
-template <class CELL> static tsl_err launch(dp_grid *b, int64_t lo, int64_t rows, const extra *x) {
+template <class CELL>
+static tsl_err launch(dp_grid *b, int64_t lo, int64_t rows, const grid_extra *x) {
   typedef typename CELL::T T;
   dp_engine_args<CELL> a = {};
   fill_data(b, &a.data);
@@ -204,7 +205,7 @@ template <class CELL> static tsl_err launch(dp_grid *b, int64_t lo, int64_t rows
   return dp_grid_launch<CELL, DP_GRID_FEW>(b->card, a, &b->finished);
 }
 
-static tsl_err launch_any(dp_grid *b, int64_t lo, int64_t rows, const extra *x) {
+static tsl_err launch_any(dp_grid *b, int64_t lo, int64_t rows, const grid_extra *x) {
   if (b->problem == DP_EDIT) return launch<dp_edit_cell>(b, lo, rows, x);
   if (b->problem == DP_LCS) return launch<dp_lcs_cell>(b, lo, rows, x);
   return b->type == TSL_F32 ? launch<dp_dtw_cell<float>>(b, lo, rows, x)
@@ -217,7 +218,7 @@ int64_t dp_grid_keep_bytes(int64_t rows, int64_t m) {
 
 template <class T>
 static tsl_err tile(dp_grid *b, int64_t lo, int64_t hi, const void *left, void *right,
-                    const extra *x) {
+                    const grid_extra *x) {
   tsl_err err = TSL_OK;
   const int64_t rows = hi - lo;
   TSL_TRY(enter<T>(b, lo, rows, left));
@@ -236,7 +237,7 @@ done:
 }
 
 static tsl_err run_tile(dp_grid *b, int64_t lo, int64_t hi, const void *left, void *right,
-                        const extra *x) {
+                        const grid_extra *x) {
   tsl_err err = TSL_OK;
   if (lo != b->row || hi > b->n || lo > hi)
     TSL_FAIL(TSL_ERR_INTERNAL, "rows %lld..%lld do not continue row %lld of %lld", (long long)lo,
@@ -253,13 +254,13 @@ done:
 }
 
 tsl_err dp_grid_tile(dp_grid *b, int64_t lo, int64_t hi, const void *left, void *right, bool keep) {
-  const extra x = {keep, NULL, 0};
+  const grid_extra x = {keep, NULL, 0};
   return run_tile(b, lo, hi, left, right, &x);
 }
 
 tsl_err dp_grid_tile_cells(dp_grid *b, int64_t lo, int64_t hi, const void *left, void *right,
                            void *cells, int64_t ld) {
-  const extra x = {false, cells, ld};
+  const grid_extra x = {false, cells, ld};
   return run_tile(b, lo, hi, left, right, &x);
 }
 

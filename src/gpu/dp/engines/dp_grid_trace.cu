@@ -1,22 +1,22 @@
 /* The way back through the ways of a kept tile of dp_grid.cu. */
 #include "dp_grid.cuh"
 
-typedef struct walk_args {
+typedef struct grid_walk_args {
   const unsigned *ways;
   int64_t steps;
   uint8_t *out;
   long long *result; /**< row and column in the tile (in and out), count */
-} walk_args;
+} grid_walk_args;
 
 /* Ways of 8 columns in a row of the tile, from 1; word: 8 columns. */
-static __host__ __device__ __forceinline__ unsigned ways_of(const walk_args *a, int64_t row,
+static __host__ __device__ __forceinline__ unsigned ways_of(const grid_walk_args *a, int64_t row,
                                                             int64_t word) {
   const int64_t strip = word / DP_WARP, owner = word % DP_WARP;
   return row > 0 ? a->ways[(strip * a->steps + row - 1 + owner) * DP_WARP + owner] : 0;
 }
 
 /* One warp; its lanes hold 32 rows of 8 columns. */
-static __global__ void walk_kernel(const __grid_constant__ walk_args a) {
+static __global__ void walk_kernel(const __grid_constant__ grid_walk_args a) {
   const int lane = threadIdx.x;
   int64_t i = a.result[0], j = a.result[1], count = 0;
   __syncwarp();
@@ -57,7 +57,7 @@ tsl_err dp_grid_trace(dp_grid *b, int64_t *row, int64_t *column, uint8_t *steps,
                 "ways are steps");
   tsl_err err = TSL_OK;
   long long values[3] = {*row - b->kept_lo, *column, 0};
-  walk_args args = {};
+  grid_walk_args args = {};
   TSL_TRY(check_place(b, *row, *column, room));
   TSL_TRY(tsl_gpu_reserve(&b->card->memory, &b->steps, 64 + values[0] + values[1], "steps"));
   args.ways = (const unsigned *)b->ways.data;
@@ -76,7 +76,7 @@ tsl_err dp_grid_trace_host(dp_grid *b, int64_t *row, int64_t *column, uint8_t *s
   const int64_t bytes = dp_grid_keep_bytes(b->kept_hi - b->kept_lo, b->m);
   int64_t i = *row - b->kept_lo, j = *column, n = 0;
   unsigned *ways = NULL;
-  walk_args args = {};
+  grid_walk_args args = {};
   TSL_TRY(check_place(b, *row, *column, room));
   TSL_TRY(tsl_alloc(bytes, 1, "ways of a tile", (void **)&ways));
   TSL_TRY(tsl_gpu_copy(b->card, ways, b->ways.data, bytes));

@@ -13,7 +13,7 @@
 #include <string.h>
 
 /* Of a piece: cells that are stored, also with a depth. */
-static const int64_t CELLS_BYTES = 128 << 20, LAYERS_BYTES = INT64_C(2) << 30;
+static const int64_t CELLS_BYTES = 128 << 20, DEPTH_BYTES = INT64_C(2) << 30;
 
 enum {
   STOPS = 16, /* rows wanted in a tile; where there are more, its cells are stored */
@@ -308,7 +308,7 @@ done:
 static tsl_err store_rows(dp_recur_card *w, const band *t, int64_t *rows) {
   tsl_err err = TSL_OK;
   const int64_t row = (t->box.q1 - t->box.q0) * w->bytes, all = t->box.p1 - t->box.p0;
-  const int64_t budget = w->code.layers > 0 ? LAYERS_BYTES : CELLS_BYTES;
+  const int64_t budget = w->code.layers > 0 ? DEPTH_BYTES : CELLS_BYTES;
   const int64_t most = tsl_min(tsl_min(tsl_max(budget / row, 1), all), *rows);
   TSL_TRY(dp_recur_reserve_rows(w, &w->cells, row, 1, most, "cells of a tile", rows));
 done:
