@@ -153,13 +153,15 @@ static void takes_a_batch_at_most(void **state) {
 }
 
 static void leaves_what_is_as_soon_done_there(void **state) {
-  static const double even[] = {1, 1, 1}, slow0[] = {30, 1, 1};
+  static const double even[] = {1, 1, 1}, slow0[] = {30, 1, 1}, slow2[] = {1, 1, 2};
   int victim = -1;
   (void)state;
   assert_int_equal(steal((const int32_t[]){0, 0, 0}, even, 0, 0, &victim), 0);
   assert_int_equal(victim, -1);
   assert_int_equal(steal((const int32_t[]){50, 0, 0}, even, 0, 0, &victim), 0); /* only its own */
-  assert_int_equal(steal((const int32_t[]){0, 1, 0}, even, 0, 0, &victim), 0);
+  assert_int_equal(steal((const int32_t[]){0, 1, 0}, slow2, 2, 0, &victim), 0);
+  assert_int_equal(steal((const int32_t[]){0, 1, 0}, even, 0, 0, &victim),
+                   1); /* busy with others */
   assert_int_equal(steal((const int32_t[]){0, 2, 0}, even, 0, 0, &victim), 1);
   assert_int_equal(steal((const int32_t[]){0, 29, 3}, slow0, 0, 0, &victim), 0);
   assert_int_equal(steal((const int32_t[]){0, 31, 3}, slow0, 0, 0, &victim), 1);

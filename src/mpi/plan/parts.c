@@ -131,7 +131,7 @@ int64_t tsl_parts_steal(const tsl_parts *p, int rank, double ahead, double batch
   for (; first > lo; first--) {
     mine += seconds_of(p, rank, p->order[first - 1]);
     const double theirs = seconds_of_own(p, *victim, first - 1, hi);
-    if (first == hi ? ahead + mine >= longest
+    if (first == hi ? ahead + mine > longest + theirs / 2 /* it has half a unit in hand, too */
                     : mine > batch || mine + theirs > (longest - ahead) / 2)
       break;
   }
