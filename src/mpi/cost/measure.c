@@ -3,6 +3,7 @@
 #include "measure.h"
 
 #include "batch.h"
+#include "integers.h"
 #include "slab_pool.h"
 #include "test_delay_card.h"
 
@@ -37,6 +38,7 @@ typedef struct sampler {
   const tsl_unit *units; /* [n_units] */
   int64_t n_units, room; /* units of a batch at most */
   int64_t stride, wide;  /* from a band to the next; units of a band in a trial */
+  int64_t least;         /* units that the device computes at once, if more than 1 */
   bool overlaps;         /* strips: a stage begins while the one before ends */
   bool *ran;             /* [n_units] the unit's first run is over */
   const tsl_unit **at;   /* [n] first units of bands, from few items a byte to many */
@@ -133,6 +135,14 @@ static void cut_trial(const sampler *m, const tsl_unit *at, double size, trial *
     }
 }
 
+/* The unit, or one before it that as many follow as the device computes at once. */
+static const tsl_unit *with_followers(const sampler *m, const tsl_unit *at) {
+  while (at > m->units && at[-1].kind == at->kind &&
+         count_bands(m, at - m->units, m->least) < m->least)
+    at--;
+  return at;
+}
+
 static bool same_work(const trial *a, const trial *b) {
   return a->n == b->n && same_box(&a->units[0], &b->units[0]);
 }
@@ -164,9 +174,10 @@ static void fit(sampler *m) {
 static tsl_err measure_growing(sampler *m) {
   tsl_err err = TSL_OK;
   trial *t = &m->trials[0], *before = &m->trials[1];
-  double size = FIRST_SIZE, smaller = 0;
+  const tsl_unit *at = with_followers(m, m->at[m->n / 2]);
+  double size = m->least > 1 ? (double)m->least : FIRST_SIZE, smaller = 0;
   for (; m->n_samples == 0 || m->spent < BUDGET; smaller = size, size *= GROWTH) {
-    cut_trial(m, m->at[m->n / 2], size, t);
+    cut_trial(m, at, size, t);
     if (smaller > 0 && same_work(t, before)) {
       if (size > 1) break; /* there are no more */
       continue;
@@ -176,9 +187,9 @@ static tsl_err measure_growing(sampler *m) {
     if (m->n_samples == 0) m->first = m->setup = 0;
     m->samples[m->n_grown++ % LAST] = mean_of(m, t);
     m->n_samples = m->n_grown < LAST ? m->n_grown : LAST;
-    if (smaller > 0 && t->first >= TSL_PRECISE &&
-        t->seconds * smaller >= STEEP * before->seconds * size)
-      break;
+    const bool grows = smaller > 0 ? t->seconds * smaller >= STEEP * before->seconds * size
+                                   : m->least > 1; /* it is a whole batch */
+    if (t->first >= TSL_PRECISE && grows) break;
     *before = *t;
   }
   fit(m);
@@ -205,12 +216,12 @@ static tsl_err measure_places(sampler *m) {
   trial *trials = m->trials;
   int n = 0;
   for (; n < PLACES && m->spent < BUDGET; n++) {
-    const tsl_unit *at = m->at[(m->n - 1) * (2 * n + 1) / (2 * PLACES)];
+    const tsl_unit *at = with_followers(m, m->at[(m->n - 1) * (2 * n + 1) / (2 * PLACES)]);
     cut_trial(m, at, 1, &trials[n]);
     const tsl_unit band = mean_of(m, &trials[n]).unit;
     const double seconds =
         tsl_speed_seconds(m->speed, &band) + m->speed->c[band.kind][TSL_SETUP] * band.setup;
-    cut_trial(m, at, TSL_PRECISE / fmax(1e-9, seconds), &trials[n]);
+    cut_trial(m, at, fmax((double)m->least, TSL_PRECISE / fmax(1e-9, seconds)), &trials[n]);
     TSL_TRY(run_first(m, &trials[n]));
   }
   for (int k = 0; k < n; k++) {
@@ -249,6 +260,8 @@ static tsl_err measure_bag(sampler *m) {
     for (int64_t u = 0; u < m->n_units; u++)
       if (m->units[u].kind == kind) m->at[m->n++] = &m->units[u];
     if (m->n == 0) continue;
+    const int64_t least = tsl_batch_least(m->executor, m->at[m->n / 2]);
+    m->least = least > 1 ? tsl_min(least, m->room) : 0;
     qsort(m->at, (size_t)m->n, sizeof *m->at, by_intensity);
     TSL_TRY(measure_growing(m));
     TSL_TRY(measure_places(m));

@@ -2,7 +2,8 @@
  * @file measure.h
  * Time real units on this rank's device and fit the cost model's coefficients to them.
  *
- * A trial is a batch as a run has it: neighbouring units, or a part of a long one; of strips of a
+ * A trial is a batch as a run has it: neighbouring units, no fewer than the device computes at once
+ * (tsl_batch_least), or a part of a long one; of strips of a
  * WAVE family (lanes of several tiles) the neighbouring tiles of a stage that are a rank's part, as
  * they are one band to its device, and several stages of them. Trials grow until one takes long
  * enough and its time grows with its work: what a device takes besides, such as a pipeline that
