@@ -44,7 +44,7 @@ static tsl_err count(meeting *m) {
   tsl_err err = TSL_OK;
   m->members[m->n++] = 0;
   for (int r = 1; r < m->s->size; r++) {
-    err = tsl_mpi_wait(&m->requests[r], r);
+    err = tsl_mpi_wait(&m->requests[r], r, 0);
     if (err == TSL_OK && m->here[r]) m->members[m->n++] = r;
     if (err == TSL_ERR_LOST) err = TSL_OK;
     if (err != TSL_OK) break;
@@ -78,7 +78,7 @@ static tsl_err come(meeting *m) {
   const int here = 1;
   TSL_MPI(MPI_Send(&here, 1, MPI_INT, 0, TAG_HERE, m->s->comm));
   TSL_MPI(MPI_Irecv(m->members, m->s->size, MPI_INT, 0, TAG_MEMBERS, m->s->comm, &request));
-  TSL_TRY(tsl_mpi_wait(&request, 0));
+  TSL_TRY(tsl_mpi_wait(&request, 0, 0));
   while (m->n < m->s->size && (m->n == 0 || m->members[m->n] > 0)) m->n++;
 done:
   return err;

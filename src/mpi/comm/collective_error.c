@@ -39,9 +39,10 @@ static void nap(double since) {
   (void)nanosleep(&time, NULL);
 }
 
-tsl_err tsl_mpi_wait(MPI_Request *request, int peer) {
+tsl_err tsl_mpi_wait(MPI_Request *request, int peer, int64_t bytes) {
+  static const double SLOW = 1e8; /* bytes/s */
   tsl_err err = TSL_OK;
-  const double since = tsl_now();
+  const double since = tsl_now() + (double)bytes / SLOW;
   int done = 0;
   while (!done) {
     TSL_MPI(MPI_Test(request, &done, MPI_STATUS_IGNORE));
@@ -63,7 +64,7 @@ static tsl_err smallest(MPI_Comm comm, int *number) {
   int *all = &places[n_lost];
   *all = *number;
   TSL_MPI(MPI_Iallreduce(MPI_IN_PLACE, all, 1, MPI_INT, MPI_MIN, comm, &request));
-  TSL_TRY(tsl_mpi_wait(&request, -1));
+  TSL_TRY(tsl_mpi_wait(&request, -1, 0));
   *number = *all;
 done:
   if (err == TSL_ERR_LOST && n_lost < PLACES - 1) n_lost++;

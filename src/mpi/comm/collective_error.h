@@ -8,6 +8,7 @@
 
 #include <mpi.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 /**
  * Collective on comm. Tell all ranks whether any failed; the lowest failing rank's error becomes
@@ -46,11 +47,13 @@ tsl_err tsl_on_one_host(MPI_Comm comm, bool *one);
 
 /**
  * Not collective. Wait for a request of this rank, asleep most of the time.
- * @param[in] peer  the rank that it depends on; -1: all
+ * @param[in] peer   the rank that it depends on; -1: all
+ * @param[in] bytes  of a message that is on its way: awake as long as it should take, as both ranks
+ *                   may have to hand over piece by piece; 0: nobody knows when it begins
  * @return TSL_ERR_LOST when that rank is gone, or any is (heartbeat.h): the request then goes on,
  *         and its buffer must stay
  */
-tsl_err tsl_mpi_wait(MPI_Request *request, int peer);
+tsl_err tsl_mpi_wait(MPI_Request *request, int peer, int64_t bytes);
 
 /** Start an error from an MPI return code; returns TSL_ERR_MPI. */
 tsl_err tsl_mpi_fail(int mpi_code, const char *call, const char *file, int line);

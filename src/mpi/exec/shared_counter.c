@@ -114,7 +114,7 @@ done:
 /* Wait for an answer. Rank 0 has its own at once, and comes to the others' questions. */
 static tsl_err hear(tsl_shared_counter *counter, MPI_Request *request) {
   tsl_err err = TSL_OK;
-  TSL_TRY(tsl_mpi_wait(request, 0));
+  TSL_TRY(tsl_mpi_wait(request, 0, 0));
   if (counter->rank == 0 && counter->shared == NULL) TSL_MPI(MPI_Win_flush(0, counter->window));
 done:
   return err;

@@ -294,7 +294,7 @@ static tsl_err receive(tsl_result_writer *d, int source, int tag, void *bytes, i
   for (int64_t at = 0; at < n; at += PIECE) {
     const int length = (int)(n - at < PIECE ? n - at : PIECE);
     TSL_MPI(MPI_Irecv((char *)bytes + at, length, MPI_BYTE, source, tag, d->comm, &request));
-    TSL_TRY(tsl_mpi_wait(&request, source));
+    TSL_TRY(tsl_mpi_wait(&request, source, length));
   }
 done:
   return err;

@@ -64,8 +64,8 @@ double tsl_parts_enough(const tsl_parts *parts, int rank, double enough);
  * Whose units a rank with nothing left should take, and how many from the back.
  *
  * The rank with the longest part loses half of what would let both end together, but no more than a
- * batch: others may be idle in a moment. Its last unit goes where it is done first, when it has half
- * a unit in hand itself.
+ * batch: others may be idle in a moment. Its last unit goes where it is done first, when it has
+ * half a unit in hand itself.
  * @param[in]  ahead   s until this rank's device is free
  * @param[in]  batch   s of a batch of this rank
  * @param[out] victim  the rank
