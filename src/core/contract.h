@@ -402,7 +402,7 @@ typedef struct tsl_backend {
    *  Asked by any thread, while nothing is queued; so is saturating_units. */
   bool (*overlaps)(const tsl_worker *worker);
   /** OPTIONAL (BAG), default 1. Units like this one that keep all of the device at work, as a
-   *  thread computes each or a part of it: no batch holds fewer while there are as many. */
+   *  thread computes each or a part of it: no batch, and no trial, holds fewer of as many. */
   int64_t (*saturating_units)(const tsl_worker *worker, const tsl_unit *unit);
 
   /** REQUIRED for WAVE. Compute the n tiles of one stage that belong to this worker, in order of

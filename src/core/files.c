@@ -211,3 +211,13 @@ bool tsl_files_lose(const char *key, tsl_err err) {
 const char *tsl_files_lost(int n) {
   return n < the_files.n_lost ? the_files.lost[n] : NULL;
 }
+
+void tsl_files_make_folders(const char *path) {
+  char folder[1024];
+  (void)snprintf(folder, sizeof folder, "%s", path);
+  for (char *slash = strchr(folder + 1, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
+    *slash = '\0';
+    (void)mkdir(folder, 0777);
+    *slash = '/';
+  }
+}

@@ -72,4 +72,8 @@ bool tsl_files_lose(const char *key, tsl_err err);
 /** Message of the n-th lost file, "KEY: why"; NULL when there are no more. */
 const char *tsl_files_lost(int n);
 
+/** Make the folders of a path of at most 1023 bytes where they are missing; a failure shows when
+ *  its file is opened. */
+void tsl_files_make_folders(const char *path);
+
 TSL_C_END

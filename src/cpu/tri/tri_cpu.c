@@ -127,6 +127,7 @@ done:
 
 static tsl_err tri_begin_cpu(tsl_worker *w, int phase) {
   (void)phase;
+  w->begun = true;
   if (w->cells != NULL)
     tri_cells_zero(w->cells);
   else if (w->p->output == TRI_HISTOGRAM && w->frames == NULL)
@@ -210,12 +211,12 @@ static tsl_err tri_collect_cpu(tsl_worker *w, tsl_problem *problem) {
 
 /** Frames: a thread computes each, and waits for the last one of a batch. Near pairs: rows of the
  *  input lie anywhere, so that a tile has rows of a batch only where this holds much of them;
- *  but a batch is not shared with other ranks. */
+ *  but a batch is not shared with other ranks, and trials of so many would take long. */
 static int64_t tri_saturating_units_cpu(const tsl_worker *w, const tsl_unit *unit) {
   enum { NEAR_UNITS = 32 };
   if (w->frames != NULL) return 2 * w->threads;
   if (tri_of_letters(w->p) && w->p->output != TRI_PAIRED) return tri_matrix_units(w, unit);
-  return w->p->near && !tri_rows_are_places(w->p) ? NEAR_UNITS : 1;
+  return w->p->near && !tri_rows_are_places(w->p) && w->begun ? NEAR_UNITS : 1;
 }
 
 /** Sequences: pairs that 8 bits did not hold. */

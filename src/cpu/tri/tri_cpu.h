@@ -155,7 +155,8 @@ struct tsl_worker {
   tri_view view;
   int t; /**< 0 f32, 1 f64 */
   int64_t value_bytes;
-  bool blas; /**< values come from matrix products */
+  bool blas;  /**< values come from matrix products */
+  bool begun; /**< a phase has: trials are over */
   int threads;
   int fill_rows;       /**< rows of one fill */
   int64_t group_rows;  /**< rows of one task */

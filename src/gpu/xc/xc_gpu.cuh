@@ -58,6 +58,7 @@
 #include "xc_sampler.h"
 
 enum {
+  XC_WARP = 32,         /**< threads */
   XC_LANES = 32,        /**< points of a piece are padded to a multiple */
   XC_PAD = 16,          /**< functions of a piece are padded to a multiple */
   XC_PIECE = 2048,      /**< most points of a piece */

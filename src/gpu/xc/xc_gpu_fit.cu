@@ -6,7 +6,7 @@
 #include <limits.h>
 #include <string.h>
 
-enum { PART = 2 }; /* of the card's memory for (P|mn) */
+enum { FIT_PART = 2 }; /* of the card's memory for (P|mn) */
 
 tsl_err xc_fit_open(xc_gpu *w) {
   tsl_err err = TSL_OK;
@@ -72,7 +72,7 @@ static int64_t card_bytes(const xc_gpu *w) {
 /* Memory on the card for rows, where its part allows; the cache of functions makes room. */
 static tsl_err reserve_card(xc_gpu *w, xc_rows *rows, int64_t bytes) {
   tsl_err err = TSL_OK;
-  if (bytes == 0 || bytes > w->memory.limit / PART - card_bytes(w)) goto done;
+  if (bytes == 0 || bytes > w->memory.limit / FIT_PART - card_bytes(w)) goto done;
   if (bytes > w->memory.limit - w->memory.used) TSL_TRY(xc_cache_drop(w));
   err = tsl_gpu_reserve(&w->memory, &rows->card, bytes, "fitting integrals");
   if (err == TSL_ERR_DEVICE_MEMORY) err = TSL_OK; /* then they are the host's */

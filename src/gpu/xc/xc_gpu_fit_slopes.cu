@@ -9,8 +9,7 @@
 
 enum {
   EXPANSION = 256 << 20, /* bytes of densities at a time, if one pair does not need more */
-  WARPS = 4,             /* of a block that expands */
-  WARP = 32
+  WARPS = 4              /* of a block that expands */
 };
 
 /** Lists of a call, on the host. */
@@ -145,7 +144,7 @@ static __global__ void density_kernel(const slope_range k, const xc_triple_bra *
                                       const xc_triple_two *twos, const xc_shell *shells,
                                       const xc_triple_tables *tables, const double *packed) {
   __shared__ xc_triple_pair pairs[WARPS];
-  const int warp = threadIdx.x / WARP, lane = threadIdx.x % WARP;
+  const int warp = threadIdx.x / XC_WARP, lane = threadIdx.x % XC_WARP;
   const int64_t at = (int64_t)blockIdx.x * WARPS + warp;
   if (at >= k.n) return;
   const xc_triple_two two = twos[k.first + at];
@@ -156,7 +155,7 @@ static __global__ void density_kernel(const slope_range k, const xc_triple_bra *
   xc_triple_pair *q = &pairs[warp];
   xc_triple_begin(a, b, two, lane, q);
   if (lane == 0) k.twos[at] = {q->p, {q->at[0], q->at[1], q->at[2]}, alpha / q->p};
-  for (int x = lane; x < XC_SLOPE_SETS * k.H; x += WARP) {
+  for (int x = lane; x < XC_SLOPE_SETS * k.H; x += XC_WARP) {
     const int set = x / k.H, axis = set > 0 ? set - 1 : 0;
     double sum = 0;
     for (int ab = 0; ab < na * nb; ab++)
@@ -202,7 +201,7 @@ static tsl_err run_range(xc_gpu *w, const slope_lists *lists, const slope_card *
   const slope_range k = {first, n, xc_hermite_count(L), (xc_slope_two *)card->twos.data,
                          (double *)card->h.data};
   xc_slope_task task = {};
-  TSL_LAUNCH(density_kernel, (unsigned)tsl_ceil_div(n, WARPS), WARPS * WARP, 0, w->stream, k,
+  TSL_LAUNCH(density_kernel, (unsigned)tsl_ceil_div(n, WARPS), WARPS * XC_WARP, 0, w->stream, k,
              (const xc_triple_bra *)t->bras.data, (const xc_triple_two *)t->twos.data,
              (const xc_shell *)w->shells.data, (const xc_triple_tables *)t->tables.data,
              (const double *)w->packed.data);

@@ -168,7 +168,7 @@ static __global__ void __launch_bounds__(XC_SLOPE_THREADS) xc_slope_kernel(const
 }
 
 template <int L, int LP>
-static tsl_err xc_slope_launch(const xc_slope_task *task, cudaStream_t stream) {
+static tsl_err xc_fit_slope_launch(const xc_slope_task *task, cudaStream_t stream) {
   tsl_err err = TSL_OK;
   const int64_t tiles = tsl_ceil_div(task->n_parts, XC_SLOPE_THREADS);
   const int64_t most = tsl_ceil_div(XC_SLOPE_BLOCKS, tiles > 0 ? tiles : 1);
@@ -178,8 +178,8 @@ done:
   return err;
 }
 
-#define XC_SLOPE_DEGREE(L)                                                                      \
-  {                                                                                             \
-    xc_slope_launch<L, 0>, xc_slope_launch<L, 1>, xc_slope_launch<L, 2>, xc_slope_launch<L, 3>, \
-        xc_slope_launch<L, 4>                                                                   \
+#define XC_SLOPE_DEGREE(L)                                                           \
+  {                                                                                  \
+    xc_fit_slope_launch<L, 0>, xc_fit_slope_launch<L, 1>, xc_fit_slope_launch<L, 2>, \
+        xc_fit_slope_launch<L, 3>, xc_fit_slope_launch<L, 4>                         \
   }

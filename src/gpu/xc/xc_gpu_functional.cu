@@ -4,7 +4,7 @@
 
 #include "xc_fn.h"
 
-enum { BLOCK = XC_SLICE, MIXED = -1 };
+enum { MIXED = -1 };
 
 /* Weights of a functional; MIXED: known when running. */
 template <int F> static __device__ __forceinline__ xc_mix mix_of(const xc_mix &mix) {
@@ -84,9 +84,9 @@ template <int F, bool UKS, int KIND>
 static __global__ void functional_kernel(const xc_piece *pieces, xc_mix mix, const double *weights,
                                          double *arrays, int64_t stride, double *partials) {
   const xc_piece k = pieces[blockIdx.y];
-  const int p = (int)(blockIdx.x * BLOCK + threadIdx.x);
+  const int p = (int)(blockIdx.x * XC_SLICE + threadIdx.x);
   double sums[XC_N_INTEGRALS] = {};
-  if ((int)(blockIdx.x * BLOCK) >= k.n) return;
+  if ((int)(blockIdx.x * XC_SLICE) >= k.n) return;
   double *const at = arrays + k.points + p;
   point here = {at, at + XC_INPUTS * stride, stride, p < k.n ? weights[k.first + p] : 0};
   if (p < k.n) {
@@ -102,8 +102,8 @@ static __global__ void functional_kernel(const xc_piece *pieces, xc_mix mix, con
 
 template <int F, bool UKS, int KIND> static tsl_err launch(xc_gpu *w, const xc_batch *batch) {
   tsl_err err = TSL_OK;
-  const dim3 grid((unsigned)tsl_ceil_div(batch->most_ld, BLOCK), (unsigned)batch->n);
-  TSL_LAUNCH((functional_kernel<F, UKS, KIND>), grid, BLOCK, 0, w->stream, batch->card,
+  const dim3 grid((unsigned)tsl_ceil_div(batch->most_ld, XC_SLICE), (unsigned)batch->n);
+  TSL_LAUNCH((functional_kernel<F, UKS, KIND>), grid, XC_SLICE, 0, w->stream, batch->card,
              w->p->functional.mix, (const double *)w->points.data + 3 * w->p->n_points,
              batch->arrays, batch->stride, (double *)w->partials.data);
 done:

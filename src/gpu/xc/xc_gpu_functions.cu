@@ -3,7 +3,7 @@
 
 #include "xc_functions.h"
 
-enum { BLOCK = 128, SHELLS = 16 }; /* points of a block; shells of it */
+enum { FUNCTION_BLOCK = 128, SHELLS = 16 }; /* points of a block; shells of it */
 
 /* One shell at one point: rows of the piece from `out` on. */
 template <int L, int SPHERICAL, class R, bool GGA>
@@ -42,7 +42,7 @@ static __global__ void functions_kernel(const xc_piece *pieces, const xc_shell *
                                         const int32_t *lists, const int32_t *rows_of,
                                         const double *points, int64_t n_points) {
   const xc_piece k = pieces[blockIdx.y];
-  const int p = (int)(blockIdx.x * BLOCK + threadIdx.x), from = (int)blockIdx.z * SHELLS;
+  const int p = (int)(blockIdx.x * FUNCTION_BLOCK + threadIdx.x), from = (int)blockIdx.z * SHELLS;
   const int64_t ld = k.ld, block = ld * k.pad;
   const bool inside = p < k.n;
   double at[3] = {0, 0, 0};
@@ -59,9 +59,9 @@ static __global__ void functions_kernel(const xc_piece *pieces, const xc_shell *
 
 template <class R, bool GGA> static tsl_err run(xc_gpu *w, const xc_batch *batch) {
   tsl_err err = TSL_OK;
-  const dim3 grid((unsigned)tsl_ceil_div(batch->most_ld, BLOCK), (unsigned)batch->n,
+  const dim3 grid((unsigned)tsl_ceil_div(batch->most_ld, FUNCTION_BLOCK), (unsigned)batch->n,
                   (unsigned)tsl_ceil_div(batch->most_shells, SHELLS));
-  TSL_LAUNCH((functions_kernel<R, GGA>), grid, BLOCK, 0, w->stream, batch->card,
+  TSL_LAUNCH((functions_kernel<R, GGA>), grid, FUNCTION_BLOCK, 0, w->stream, batch->card,
              (const xc_shell *)w->shells.data, (const int32_t *)w->lists.data,
              (const int32_t *)w->rows_of.data, (const double *)w->points.data, w->p->n_points);
 done:

@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <vector>
 
-enum { BLOCK = 128 };
+enum { GRADIENT_BLOCK = 128 };
 
 /* -------------------------------------------------------------------- memory */
 
@@ -62,7 +62,7 @@ done:
 
 /* The first copy becomes the sum of all. */
 static __global__ void join_kernel(double *sums, int64_t n) {
-  const int64_t at = (int64_t)blockIdx.x * BLOCK + threadIdx.x;
+  const int64_t at = (int64_t)blockIdx.x * GRADIENT_BLOCK + threadIdx.x;
   double sum = 0;
   if (at >= n) return;
   for (int copy = 0; copy < XC_GRADIENT_COPIES; copy++) sum += sums[copy * n + at];
@@ -76,7 +76,7 @@ tsl_err xc_gradient_collect(xc_gpu *w, double *gradient) {
   const int64_t n = 3 * w->p->n_atoms;
   std::vector<int64_t> groups((size_t)n);
   std::vector<double> integrals((size_t)n);
-  TSL_LAUNCH(join_kernel, (unsigned)tsl_ceil_div(n, BLOCK), BLOCK, 0, w->stream,
+  TSL_LAUNCH(join_kernel, (unsigned)tsl_ceil_div(n, GRADIENT_BLOCK), GRADIENT_BLOCK, 0, w->stream,
              (double *)w->gradient.integrals.data, n);
   TSL_CUDA_TRY(cudaMemcpyAsync(groups.data(), w->gradient.groups.data, (size_t)n * 8,
                                cudaMemcpyDeviceToHost, w->stream));
@@ -140,7 +140,7 @@ done:
 }
 
 /* Derivatives of (P|mn) here, of (P|Q) on the host; all there where the card has no memory. */
-static tsl_err run_exchange(xc_gpu *w, const tsl_unit *units, int64_t n, tsl_part *parts) {
+static tsl_err gradient_exchange(xc_gpu *w, const tsl_unit *units, int64_t n, tsl_part *parts) {
   tsl_err err = TSL_OK;
   double *pairs = NULL;
   for (int64_t u = 0; u < n; u++) {
@@ -169,7 +169,7 @@ tsl_err xc_gradient_integrals(xc_gpu *w, const tsl_unit *units, int64_t n, tsl_p
     asked[kind] = on_host[kind] != NULL && xc_is_active(w->problem, w->phase, kind) &&
                   xc_adds_gradient(w->problem, w->phase, kind);
   }
-  if (asked[XC_UNIT_EXCHANGE]) TSL_TRY(run_exchange(w, units, n, parts));
+  if (asked[XC_UNIT_EXCHANGE]) TSL_TRY(gradient_exchange(w, units, n, parts));
   done[XC_UNIT_EXCHANGE] = true;
   if (asked[XC_UNIT_FIT]) TSL_TRY(run_fits(w, units, n, parts, &done[XC_UNIT_FIT]));
   if (asked[XC_UNIT_FOCK]) TSL_TRY(run_quartets(w, units, n, parts, &done[XC_UNIT_FOCK]));

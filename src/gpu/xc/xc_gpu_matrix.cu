@@ -8,7 +8,7 @@
 
 #include <limits.h>
 
-enum { BLOCK = 256, TILE = 32, ROWS = 8 };
+enum { MATRIX_BLOCK = 256, TILE = 32, ROWS = 8 };
 
 /* P[j][i] of the padded functions; zero beyond the functions. Block (rows, piece). */
 template <class R>
@@ -74,7 +74,7 @@ static __device__ void xc_gpu_matrix_put(int64_t *to, long long sum) {
 template <class T>
 static __global__ void matrix_kernel(const unsigned long long *sums, T *matrix, int64_t n,
                                      int64_t count) {
-  const int64_t at = (int64_t)blockIdx.x * BLOCK + threadIdx.x;
+  const int64_t at = (int64_t)blockIdx.x * MATRIX_BLOCK + threadIdx.x;
   if (at >= count) return;
   const int64_t spin = at / (n * n), i = at % (n * n) / n, j = at % n;
   const int64_t from = (spin * n + (i > j ? i : j)) * n + (i > j ? j : i);
@@ -116,13 +116,13 @@ tsl_err xc_matrix_run(xc_gpu *w) {
   tsl_err err = TSL_OK;
   const int64_t count = w->p->n_spin * w->p->n * w->p->n;
   const unsigned long long *sums = (const unsigned long long *)w->sums.data;
-  const unsigned blocks = (unsigned)tsl_ceil_div(count, BLOCK);
+  const unsigned blocks = (unsigned)tsl_ceil_div(count, MATRIX_BLOCK);
   if (w->p->reproducible)
-    TSL_LAUNCH((matrix_kernel<int64_t>), blocks, BLOCK, 0, w->stream, sums,
+    TSL_LAUNCH((matrix_kernel<int64_t>), blocks, MATRIX_BLOCK, 0, w->stream, sums,
                (int64_t *)w->matrix.data, w->p->n, count);
   else
-    TSL_LAUNCH((matrix_kernel<double>), blocks, BLOCK, 0, w->stream, sums, (double *)w->matrix.data,
-               w->p->n, count);
+    TSL_LAUNCH((matrix_kernel<double>), blocks, MATRIX_BLOCK, 0, w->stream, sums,
+               (double *)w->matrix.data, w->p->n, count);
 done:
   return err;
 }

@@ -2,8 +2,6 @@
  * points that meet all sites, each a thread's, in the order of the sites as on a socket. */
 #include "xc_gpu_slices.cuh"
 
-enum { BLOCK = XC_SLICE };
-
 /* ------------------------------------------------------------------- memory */
 
 tsl_err xc_nonlocal_open(xc_gpu *w) {
@@ -56,7 +54,7 @@ static __global__ void densities_kernel(const xc_piece *pieces, const double *ar
                                         int64_t stride, bool two, double *to, int64_t n,
                                         int64_t before) {
   const xc_piece k = pieces[blockIdx.y];
-  const int p = (int)(blockIdx.x * BLOCK + threadIdx.x);
+  const int p = (int)(blockIdx.x * XC_SLICE + threadIdx.x);
   if (p >= k.n) return;
   const double *const from = arrays + k.points + p;
   for (int c = 0; c < XC_NONLOCAL_OMEGA; c++) {
@@ -69,10 +67,10 @@ static __global__ void densities_kernel(const xc_piece *pieces, const double *ar
 
 tsl_err xc_nonlocal_densities_run(xc_gpu *w, const xc_batch *batch) {
   tsl_err err = TSL_OK;
-  const dim3 grid((unsigned)tsl_ceil_div(batch->most_ld, BLOCK), (unsigned)batch->n);
-  TSL_LAUNCH(densities_kernel, grid, BLOCK, 0, w->stream, batch->card, batch->arrays, batch->stride,
-             w->p->n_spin == 2, (double *)w->nonlocal.densities.data, w->p->n_nonlocal_points,
-             xc_local_points(w->p));
+  const dim3 grid((unsigned)tsl_ceil_div(batch->most_ld, XC_SLICE), (unsigned)batch->n);
+  TSL_LAUNCH(densities_kernel, grid, XC_SLICE, 0, w->stream, batch->card, batch->arrays,
+             batch->stride, w->p->n_spin == 2, (double *)w->nonlocal.densities.data,
+             w->p->n_nonlocal_points, xc_local_points(w->p));
 done:
   return err;
 }
@@ -94,10 +92,10 @@ struct meeting {
 template <bool SLOPES>
 static __device__ __forceinline__ void meet(const meeting &m, const double at[3], xc_vv10_site own,
                                             xc_vv10_sums *sums) {
-  __shared__ double tile[XC_N_SITE_ROWS][BLOCK];
+  __shared__ double tile[XC_N_SITE_ROWS][XC_SLICE];
   const double *const far = m.rows + XC_NONLOCAL_SITES * m.n;
-  for (int64_t begin = 0; begin < m.sites; begin += BLOCK) {
-    const int count = (int)(m.sites - begin < BLOCK ? m.sites - begin : BLOCK);
+  for (int64_t begin = 0; begin < m.sites; begin += XC_SLICE) {
+    const int count = (int)(m.sites - begin < XC_SLICE ? m.sites - begin : XC_SLICE);
     __syncthreads();
     for (int r = 0; r < XC_N_SITE_ROWS && (int)threadIdx.x < count; r++)
       tile[r][threadIdx.x] = far[r * m.n + begin + threadIdx.x];
@@ -114,12 +112,12 @@ static __device__ __forceinline__ void meet(const meeting &m, const double at[3]
 
 /* Block (slice, piece); as functional_kernel sets scales, amounts and the slice's energy. */
 template <bool SLOPES>
-static __global__ void __launch_bounds__(BLOCK)
+static __global__ void __launch_bounds__(XC_SLICE)
     meet_kernel(const xc_piece *pieces, const meeting m, bool whole, double *arrays, int64_t stride,
                 double *partials) {
   const xc_piece k = pieces[blockIdx.y];
-  const int p = (int)(blockIdx.x * BLOCK + threadIdx.x);
-  if ((int)(blockIdx.x * BLOCK) >= k.n) return;
+  const int p = (int)(blockIdx.x * XC_SLICE + threadIdx.x);
+  if ((int)(blockIdx.x * XC_SLICE) >= k.n) return;
   const bool inside = p < k.n;
   const double *const row = m.rows + k.first - m.before + p;
   double at[3] = {0, 0, 0}, slope[3] = {0, 0, 0}, sigma = 0, sums[XC_N_INTEGRALS] = {};
@@ -153,7 +151,7 @@ static __global__ void __launch_bounds__(BLOCK)
 tsl_err xc_nonlocal_run(xc_gpu *w, const xc_batch *batch) {
   tsl_err err = TSL_OK;
   const xc_params *p = w->p;
-  const dim3 grid((unsigned)tsl_ceil_div(batch->most_ld, BLOCK), (unsigned)batch->n);
+  const dim3 grid((unsigned)tsl_ceil_div(batch->most_ld, XC_SLICE), (unsigned)batch->n);
   const bool gradient = w->task == XC_TASK_GRADIENT;
   const meeting m = {(const double *)w->nonlocal.rows.data,
                      (const double *)w->points.data,
@@ -167,10 +165,10 @@ tsl_err xc_nonlocal_run(xc_gpu *w, const xc_batch *batch) {
                      (const int32_t *)w->gradient.owners.data,
                      xc_gradient_scale(p)};
   if (gradient && m.owners != NULL)
-    TSL_LAUNCH(meet_kernel<true>, grid, BLOCK, 0, w->stream, batch->card, m, gradient,
+    TSL_LAUNCH(meet_kernel<true>, grid, XC_SLICE, 0, w->stream, batch->card, m, gradient,
                batch->arrays, batch->stride, (double *)w->partials.data);
   else
-    TSL_LAUNCH(meet_kernel<false>, grid, BLOCK, 0, w->stream, batch->card, m, gradient,
+    TSL_LAUNCH(meet_kernel<false>, grid, XC_SLICE, 0, w->stream, batch->card, m, gradient,
                batch->arrays, batch->stride, (double *)w->partials.data);
 done:
   return err;

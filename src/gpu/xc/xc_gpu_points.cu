@@ -1,23 +1,23 @@
 /* Density from X, and Z from the scales: each thread one point, warps share the functions. */
 #include "xc_gpu.cuh"
 
-enum { WARPS = 8 };
+enum { POINT_WARPS = 8 };
 
 /* Sum the warps' parts in their order. */
 template <int N> static __device__ __forceinline__ void add_warps(double (&v)[N]) {
-  __shared__ double all[N][WARPS][XC_LANES];
+  __shared__ double all[N][POINT_WARPS][XC_LANES];
 #pragma unroll
   for (int k = 0; k < N; k++) all[k][threadIdx.y][threadIdx.x] = v[k];
   __syncthreads();
   if (threadIdx.y != 0) return;
 #pragma unroll
   for (int k = 0; k < N; k++)
-    for (int y = 1; y < WARPS; y++) v[k] += all[k][y][threadIdx.x];
+    for (int y = 1; y < POINT_WARPS; y++) v[k] += all[k][y][threadIdx.x];
 }
 
 /* rho = factor sum x_i phi_i, gradient = 2 factor sum x_i grad phi_i. Block (points, piece). */
 template <class R, bool GGA>
-static __global__ void __launch_bounds__(WARPS *XC_LANES)
+static __global__ void __launch_bounds__(POINT_WARPS *XC_LANES)
     density_kernel(const xc_piece *pieces, double factor, double *arrays, int64_t stride,
                    int spin) {
   constexpr int N = GGA ? 4 : 1;
@@ -28,7 +28,7 @@ static __global__ void __launch_bounds__(WARPS *XC_LANES)
   double sum[N] = {};
   if (p >= k.ld) return; /* whole blocks: ld is a multiple of the lanes */
 #pragma unroll 4
-  for (int i = (int)threadIdx.y; i < k.b; i += WARPS) {
+  for (int i = (int)threadIdx.y; i < k.b; i += POINT_WARPS) {
     const double xi = (double)x[i * ld];
 #pragma unroll
     for (int c = 0; c < N; c++) sum[c] = fma(xi, (double)phi[c * block + i * ld], sum[c]);
@@ -43,7 +43,7 @@ static __global__ void __launch_bounds__(WARPS *XC_LANES)
 
 /* tau += factor sum x_i phi_i with X, in its block, and phi of one component of the gradients. */
 template <class R>
-static __global__ void __launch_bounds__(WARPS *XC_LANES)
+static __global__ void __launch_bounds__(POINT_WARPS *XC_LANES)
     tau_kernel(const xc_piece *pieces, double factor, double *arrays, int64_t stride, int spin,
                int component, int64_t place) {
   const xc_piece k = pieces[blockIdx.y];
@@ -54,7 +54,7 @@ static __global__ void __launch_bounds__(WARPS *XC_LANES)
   double sum[1] = {};
   if (p >= k.ld) return;
 #pragma unroll 4
-  for (int i = (int)threadIdx.y; i < k.b; i += WARPS)
+  for (int i = (int)threadIdx.y; i < k.b; i += POINT_WARPS)
     sum[0] = fma((double)x[i * ld], (double)phi[i * ld], sum[0]);
   add_warps(sum);
   if (threadIdx.y != 0) return;
@@ -64,7 +64,7 @@ static __global__ void __launch_bounds__(WARPS *XC_LANES)
 
 /* z_i = scale dphi_i of one component, in place of x. */
 template <class R>
-static __global__ void __launch_bounds__(WARPS *XC_LANES)
+static __global__ void __launch_bounds__(POINT_WARPS *XC_LANES)
     curve_kernel(const xc_piece *pieces, const double *scales, int64_t stride, int spin,
                  int component) {
   const xc_piece k = pieces[blockIdx.y];
@@ -75,13 +75,13 @@ static __global__ void __launch_bounds__(WARPS *XC_LANES)
   if (p >= k.ld) return;
   const double scale = scales[(XC_TAU_SCALE + spin) * stride + k.points + p];
 #pragma unroll 4
-  for (int i = (int)threadIdx.y; i < k.pad; i += WARPS)
+  for (int i = (int)threadIdx.y; i < k.pad; i += POINT_WARPS)
     z[i * ld] = (R)(scale * (double)phi[i * ld]);
 }
 
 /* z_i = a phi_i + b . grad phi_i, in place of x; psi: 2 a phi_i + b . grad phi_i. */
 template <class R, bool GGA, bool PSI>
-static __global__ void __launch_bounds__(WARPS *XC_LANES)
+static __global__ void __launch_bounds__(POINT_WARPS *XC_LANES)
     potential_kernel(const xc_piece *pieces, const double *scales, int64_t stride, int spin) {
   constexpr int N = GGA ? 4 : 1;
   const xc_piece k = pieces[blockIdx.y];
@@ -95,7 +95,7 @@ static __global__ void __launch_bounds__(WARPS *XC_LANES)
   for (int c = 0; c < N; c++) s[c] = scales[(4 * spin + c) * stride + k.points + p];
   if (PSI) s[0] *= 2;
 #pragma unroll 4
-  for (int i = (int)threadIdx.y; i < k.pad; i += WARPS) {
+  for (int i = (int)threadIdx.y; i < k.pad; i += POINT_WARPS) {
     double sum = 0;
 #pragma unroll
     for (int c = 0; c < N; c++) sum = fma(s[c], (double)phi[c * block + i * ld], sum);
@@ -106,7 +106,7 @@ static __global__ void __launch_bounds__(WARPS *XC_LANES)
 template <class R, bool GGA> static tsl_err density(xc_gpu *w, const xc_batch *batch, int spin) {
   tsl_err err = TSL_OK;
   const dim3 grid((unsigned)(batch->most_ld / XC_LANES), (unsigned)batch->n);
-  TSL_LAUNCH((density_kernel<R, GGA>), grid, dim3(XC_LANES, WARPS), 0, w->stream, batch->card,
+  TSL_LAUNCH((density_kernel<R, GGA>), grid, dim3(XC_LANES, POINT_WARPS), 0, w->stream, batch->card,
              w->p->n_spin == 1 ? 2.0 : 1.0, batch->arrays, batch->stride, spin);
 done:
   return err;
@@ -116,7 +116,7 @@ template <class R, bool GGA, bool PSI = false>
 static tsl_err potential(xc_gpu *w, const xc_batch *batch, int spin) {
   tsl_err err = TSL_OK;
   const dim3 grid((unsigned)(batch->most_ld / XC_LANES), (unsigned)batch->n);
-  TSL_LAUNCH((potential_kernel<R, GGA, PSI>), grid, dim3(XC_LANES, WARPS), 0, w->stream,
+  TSL_LAUNCH((potential_kernel<R, GGA, PSI>), grid, dim3(XC_LANES, POINT_WARPS), 0, w->stream,
              batch->card, batch->arrays + XC_INPUTS * batch->stride, batch->stride, spin);
 done:
   return err;
@@ -125,7 +125,7 @@ done:
 template <class R> static tsl_err tau(xc_gpu *w, const xc_batch *batch, int spin, int component) {
   tsl_err err = TSL_OK;
   const dim3 grid((unsigned)(batch->most_ld / XC_LANES), (unsigned)batch->n);
-  TSL_LAUNCH(tau_kernel<R>, grid, dim3(XC_LANES, WARPS), 0, w->stream, batch->card,
+  TSL_LAUNCH(tau_kernel<R>, grid, dim3(XC_LANES, POINT_WARPS), 0, w->stream, batch->card,
              w->p->n_spin == 1 ? 1.0 : 0.5, batch->arrays, batch->stride, spin, component,
              xc_x_place(w, component));
 done:
@@ -135,7 +135,7 @@ done:
 template <class R> static tsl_err curve(xc_gpu *w, const xc_batch *batch, int spin, int component) {
   tsl_err err = TSL_OK;
   const dim3 grid((unsigned)(batch->most_ld / XC_LANES), (unsigned)batch->n);
-  TSL_LAUNCH(curve_kernel<R>, grid, dim3(XC_LANES, WARPS), 0, w->stream, batch->card,
+  TSL_LAUNCH(curve_kernel<R>, grid, dim3(XC_LANES, POINT_WARPS), 0, w->stream, batch->card,
              batch->arrays + XC_INPUTS * batch->stride, batch->stride, spin, component);
 done:
   return err;

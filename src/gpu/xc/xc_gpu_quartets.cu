@@ -10,11 +10,11 @@
 #include <vector>
 
 enum {
-  SCREEN = 256,        /* threads of a block that screens */
-  MOST_ROWS = 1 << 15, /* of a launch */
-  LANES = 4,           /* pairs of classes at a time: the last blocks of one leave room */
-  LIST = 1 << 25,      /* quartets listed at a time, if one row does not need more */
-  LIST_PART = 4        /* of the memory that is left, for the lists */
+  SCREEN = 256,          /* threads of a block that screens */
+  LAUNCH_ROWS = 1 << 15, /* of a launch */
+  LANES = 4,             /* pairs of classes at a time: the last blocks of one leave room */
+  LIST = 1 << 25,        /* quartets listed at a time, if one row does not need more */
+  LIST_PART = 4          /* of the memory that is left, for the lists */
 };
 
 /** Where pairs of classes are listed and computed one after another. */
@@ -385,7 +385,7 @@ static tsl_err run_sets(xc_gpu *w, const xc_quartet_lane *lane, const xc_operato
   if (n == 0 || columns.n == 0) goto done;
   screen.rows = rows, screen.columns = columns, screen.column_bra = column_bra;
   screen.rows.n =
-      (int32_t)std::min<int64_t>(MOST_ROWS, lane->list.bytes / (int64_t)sizeof(int2) / columns.n);
+      (int32_t)std::min<int64_t>(LAUNCH_ROWS, lane->list.bytes / (int64_t)sizeof(int2) / columns.n);
   for (int32_t at = 0; at < n; at += screen.rows.n) {
     const unsigned some = (unsigned)std::min(screen.rows.n, n - at);
     screen.rows.first = rows.first + at;

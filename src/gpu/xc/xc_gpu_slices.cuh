@@ -8,17 +8,16 @@
 
 /** The sums of the block's points, in a fixed order, by thread 0. */
 static __device__ __forceinline__ void xc_add_slice(double sums[XC_N_INTEGRALS], double *out) {
-  enum { WARP = 32 };
-  __shared__ double all[XC_N_INTEGRALS][XC_SLICE / WARP];
+  __shared__ double all[XC_N_INTEGRALS][XC_SLICE / XC_WARP];
   for (int s = 0; s < XC_N_INTEGRALS; s++) {
-    for (int d = WARP / 2; d > 0; d /= 2) sums[s] += __shfl_down_sync(0xffffffff, sums[s], d);
-    if (threadIdx.x % WARP == 0) all[s][threadIdx.x / WARP] = sums[s];
+    for (int d = XC_WARP / 2; d > 0; d /= 2) sums[s] += __shfl_down_sync(0xffffffff, sums[s], d);
+    if (threadIdx.x % XC_WARP == 0) all[s][threadIdx.x / XC_WARP] = sums[s];
   }
   __syncthreads();
   if (threadIdx.x != 0) return;
   for (int s = 0; s < XC_N_INTEGRALS; s++) {
     double sum = 0;
-    for (int k = 0; k < XC_SLICE / WARP; k++) sum += all[s][k];
+    for (int k = 0; k < XC_SLICE / XC_WARP; k++) sum += all[s][k];
     out[s] = sum;
   }
 }

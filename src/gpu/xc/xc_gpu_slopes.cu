@@ -5,7 +5,7 @@
 
 #include "xc_functions.h"
 
-enum { BLOCK = 128, WARP = 32 };
+enum { SLOPE_BLOCK = 128 };
 
 /** What a thread knows of its point and the shell at hand. */
 struct slope_point {
@@ -78,8 +78,8 @@ static __device__ __forceinline__ void give_away(const slope_sums &to, int32_t g
                                                  double sum[3]) {
 #pragma unroll
   for (int c = 0; c < 3; c++) {
-    for (int d = WARP / 2; d > 0; d /= 2) sum[c] += __shfl_down_sync(~0u, sum[c], d);
-    if (threadIdx.x % WARP == 0)
+    for (int d = XC_WARP / 2; d > 0; d /= 2) sum[c] += __shfl_down_sync(~0u, sum[c], d);
+    if (threadIdx.x % XC_WARP == 0)
       xc_gradient_add(&to.atoms[3 * atom + c], -to.factor * sum[c], to.scale, group, to.flag);
     sum[c] = 0;
   }
@@ -88,12 +88,12 @@ static __device__ __forceinline__ void give_away(const slope_sums &to, int32_t g
 /* Block (points, piece). Lists are sorted by atom; all lanes of a warp go through them, those
  * beyond the points with x = z = 0 in the padding. */
 template <int KIND>
-static __global__ void __launch_bounds__(BLOCK)
+static __global__ void __launch_bounds__(SLOPE_BLOCK)
     slopes_kernel(const xc_piece *pieces, const xc_shell *shells, const int32_t *lists,
                   const int32_t *rows_of, const double *points, int64_t n_points,
                   const double *scales, int64_t stride, int spin, const slope_sums to) {
   const xc_piece k = pieces[blockIdx.y];
-  const int p = (int)(blockIdx.x * BLOCK + threadIdx.x);
+  const int p = (int)(blockIdx.x * SLOPE_BLOCK + threadIdx.x);
   double at[3] = {0, 0, 0}, sum[3] = {0, 0, 0}, all[3] = {0, 0, 0};
   slope_point own = {};
   int atom = -1;
@@ -123,12 +123,12 @@ static __global__ void __launch_bounds__(BLOCK)
 
 template <int KIND> static tsl_err run(xc_gpu *w, const xc_batch *batch, int spin) {
   tsl_err err = TSL_OK;
-  const dim3 grid((unsigned)tsl_ceil_div(batch->most_ld, BLOCK), (unsigned)batch->n);
+  const dim3 grid((unsigned)tsl_ceil_div(batch->most_ld, SLOPE_BLOCK), (unsigned)batch->n);
   const slope_sums to = {(unsigned long long *)w->gradient.groups.data,
                          (unsigned long long *)w->flag.data,
                          (const int32_t *)w->gradient.owners.data, w->p->n_spin == 1 ? 4.0 : 2.0,
                          xc_gradient_scale(w->p)};
-  TSL_LAUNCH((slopes_kernel<KIND>), grid, BLOCK, 0, w->stream, batch->card,
+  TSL_LAUNCH((slopes_kernel<KIND>), grid, SLOPE_BLOCK, 0, w->stream, batch->card,
              (const xc_shell *)w->shells.data, (const int32_t *)w->lists.data,
              (const int32_t *)w->rows_of.data, (const double *)w->points.data, w->p->n_points,
              batch->arrays + XC_INPUTS * batch->stride, batch->stride, spin, to);

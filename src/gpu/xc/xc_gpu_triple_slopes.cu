@@ -11,10 +11,9 @@
 #include <vector>
 
 enum {
-  EXPANSION = 256 << 20, /* bytes for expansions at a time, if one pair does not need more */
-  BLOCK = 128,
-  WARPS = 4, /* of a block that expands */
-  WARP = 32
+  TRIPLE_BYTES = 256 << 20, /* bytes for expansions at a time, if one pair does not need more */
+  TRIPLE_BLOCK = 128,
+  TRIPLE_WARPS = 4 /* of a block that expands */
 };
 
 /** What a call has on the card. */
@@ -31,14 +30,14 @@ static double *rows_of(const xc_gpu *w) {
 /* c_P D_mn. Block (elements, row). */
 static __global__ void coulomb_kernel(const double *c, const double *packed, int64_t n_packed,
                                       double *rows) {
-  const int64_t at = (int64_t)blockIdx.x * BLOCK + threadIdx.x;
+  const int64_t at = (int64_t)blockIdx.x * TRIPLE_BLOCK + threadIdx.x;
   if (at < n_packed) rows[blockIdx.y * n_packed + at] = c[blockIdx.y] * packed[at];
 }
 
 /* C_Pij of both orders; those of unlike orbitals are times the root of 2. Block (elements, row). */
 static __global__ void square_kernel(const double *products, int64_t n_products, int m,
                                      double *squares) {
-  const int at = (int)(blockIdx.x * BLOCK + threadIdx.x), i = at / m, j = at % m;
+  const int at = (int)(blockIdx.x * TRIPLE_BLOCK + threadIdx.x), i = at / m, j = at % m;
   if (i >= m) return;
   const int64_t high = i > j ? i : j, low = i > j ? j : i;
   squares[(int64_t)blockIdx.y * m * m + at] =
@@ -56,7 +55,7 @@ static __global__ void exchange_kernel(const xc_triple_bra *bras, const xc_shell
   const double times = share * (bra.a == bra.b ? 1 : 2);
   const double *const square = squares + blockIdx.y * n * n;
   double *const to = rows + blockIdx.y * n_packed + bra.packed;
-  for (int k = (int)threadIdx.x; k < size; k += WARP)
+  for (int k = (int)threadIdx.x; k < size; k += XC_WARP)
     to[k] -= times * square[(a->first + k / nb) * n + b->first + k % nb];
 }
 
@@ -76,15 +75,16 @@ static tsl_err subtract_exchange(xc_gpu *w, int spin, int64_t first, int64_t n_r
   TSL_CUDA_TRY(cudaMemcpyAsync(products, xc_exchange_products(w->problem, spin, first),
                                (size_t)(n_rows * p->n_products) * 8, cudaMemcpyHostToDevice,
                                w->stream));
-  TSL_LAUNCH(square_kernel, dim3((unsigned)tsl_ceil_div(rank * rank, BLOCK), (unsigned)n_rows),
-             BLOCK, 0, w->stream, products, p->n_products, m, square);
+  TSL_LAUNCH(square_kernel,
+             dim3((unsigned)tsl_ceil_div(rank * rank, TRIPLE_BLOCK), (unsigned)n_rows),
+             TRIPLE_BLOCK, 0, w->stream, products, p->n_products, m, square);
   TSL_BLAS_TRY(cublasDgemmStridedBatched(w->blas, CUBLAS_OP_N, CUBLAS_OP_N, n, m, m, &one, c, n, 0,
                                          square, m, rank * rank, &zero, x, n, (int64_t)m * n,
                                          rows));
   TSL_BLAS_TRY(cublasDgemmStridedBatched(w->blas, CUBLAS_OP_N, CUBLAS_OP_T, n, n, m, &one, c, n, 0,
                                          x, n, (int64_t)m * n, &zero, squares, n, nn, rows));
-  TSL_LAUNCH(exchange_kernel, dim3((unsigned)w->triples->lists.n_bras, (unsigned)n_rows), WARP, 0,
-             w->stream, (const xc_triple_bra *)w->triples->bras.data,
+  TSL_LAUNCH(exchange_kernel, dim3((unsigned)w->triples->lists.n_bras, (unsigned)n_rows), XC_WARP,
+             0, w->stream, (const xc_triple_bra *)w->triples->bras.data,
              (const xc_shell *)w->shells.data, squares, p->n, share, p->n_packed, rows_of(w));
 done:
   return err;
@@ -92,8 +92,9 @@ done:
 
 static tsl_err make_weights(xc_gpu *w, int64_t first, int64_t n_rows) {
   tsl_err err = TSL_OK;
-  TSL_LAUNCH(coulomb_kernel, dim3((unsigned)tsl_ceil_div(w->p->n_packed, BLOCK), (unsigned)n_rows),
-             BLOCK, 0, w->stream, (const double *)w->coefficients.data + first,
+  TSL_LAUNCH(coulomb_kernel,
+             dim3((unsigned)tsl_ceil_div(w->p->n_packed, TRIPLE_BLOCK), (unsigned)n_rows),
+             TRIPLE_BLOCK, 0, w->stream, (const double *)w->coefficients.data + first,
              (const double *)w->packed.data, w->p->n_packed, rows_of(w));
   for (int s = 0; s < w->p->n_spin; s++) TSL_TRY(subtract_exchange(w, s, first, n_rows));
 done:
@@ -103,7 +104,7 @@ done:
 /* -------------------------------------------------------------------- expand */
 
 /** Where the expansion of a range of pairs of primitives goes. */
-struct slope_range {
+struct triple_range {
   int64_t first, n;
   int H, N, size, chunks; /* as of xc_gpu_triples.cu */
   xc_slope_two *twos;
@@ -111,12 +112,13 @@ struct slope_range {
 };
 
 /* A warp a pair of primitives. */
-static __global__ void expand_kernel(const slope_range k, const xc_triple_bra *bras,
+static __global__ void expand_kernel(const triple_range k, const xc_triple_bra *bras,
                                      const xc_triple_two *twos, const xc_shell *shells,
                                      const xc_triple_tables *tables) {
-  __shared__ xc_triple_pair pairs[WARPS];
-  const int warp = threadIdx.x / WARP, lane = threadIdx.x % WARP, stride = xc_triple_stride(k.N);
-  const int64_t at = (int64_t)blockIdx.x * WARPS + warp;
+  __shared__ xc_triple_pair pairs[TRIPLE_WARPS];
+  const int warp = threadIdx.x / XC_WARP, lane = threadIdx.x % XC_WARP,
+            stride = xc_triple_stride(k.N);
+  const int64_t at = (int64_t)blockIdx.x * TRIPLE_WARPS + warp;
   const int64_t count = (int64_t)k.chunks * XC_SLOPE_SETS * k.H * stride;
   if (at >= k.n) return;
   const xc_triple_two two = twos[k.first + at];
@@ -126,7 +128,7 @@ static __global__ void expand_kernel(const slope_range k, const xc_triple_bra *b
   const int nb = xc_shell_size(b);
   xc_triple_begin(a, b, two, lane, q);
   if (lane == 0) k.twos[at] = {q->p, {q->at[0], q->at[1], q->at[2]}, alpha / q->p};
-  for (int64_t x = lane; x < count; x += WARP) {
+  for (int64_t x = lane; x < count; x += XC_WARP) {
     const int f = (int)(x % stride), h = (int)(x / stride % k.H);
     const int set = (int)(x / stride / k.H % XC_SLOPE_SETS), axis = set > 0 ? set - 1 : 0;
     const int ab = (int)(x / stride / k.H / XC_SLOPE_SETS) * k.N + f;
@@ -141,18 +143,18 @@ static __global__ void expand_kernel(const slope_range k, const xc_triple_bra *b
 
 /* ------------------------------------------------------------------- classes */
 
-static const xc_triple_slope_class *class_of(const xc_triple_group *g) {
+static const xc_triple_slope_class *slope_class_of(const xc_triple_group *g) {
   return xc_triple_class_of(xc_triple_slope_low, xc_triple_slope_high, g);
 }
 
-static int64_t bytes_of_two(const xc_triple_group *g) {
-  const xc_triple_slope_class *c = class_of(g);
+static int64_t slope_bytes_of_two(const xc_triple_group *g) {
+  const xc_triple_slope_class *c = slope_class_of(g);
   return 8 * (int64_t)xc_triple_chunks(c, g->size) * XC_SLOPE_SETS * xc_hermite_count(g->L) *
          xc_triple_stride(c->N);
 }
 
-static int64_t twos_of(const xc_triple_group *g) {
-  return std::max(g->most, std::min(g->twos, EXPANSION / bytes_of_two(g)));
+static int64_t triple_twos_of(const xc_triple_group *g) {
+  return std::max(g->most, std::min(g->twos, TRIPLE_BYTES / slope_bytes_of_two(g)));
 }
 
 /* -------------------------------------------------------------------- memory */
@@ -165,8 +167,8 @@ static tsl_err reserve_all(xc_gpu *w, slope_buffers *b) {
   const int64_t shells = std::min(w->x.n_rows, w->p->n_fit_shells);
   int64_t twos = 1, e = 8;
   for (int64_t k = 0; k < all->n_groups; k++) {
-    const int64_t some = twos_of(&all->groups[k]);
-    twos = std::max(twos, some), e = std::max(e, some * bytes_of_two(&all->groups[k]));
+    const int64_t some = triple_twos_of(&all->groups[k]);
+    twos = std::max(twos, some), e = std::max(e, some * slope_bytes_of_two(&all->groups[k]));
   }
   TSL_TRY(xc_gradient_reserve(w, &b->twos, twos * (int64_t)sizeof(xc_slope_two)));
   TSL_TRY(xc_gradient_reserve(w, &b->e, e));
@@ -194,20 +196,20 @@ static tsl_err run_range(xc_gpu *w, const slope_buffers *b, const xc_triple_grou
                          int64_t hi, const xc_triple_parts *parts) {
   tsl_err err = TSL_OK;
   const xc_triples *t = w->triples;
-  const xc_triple_slope_class *c = class_of(g);
+  const xc_triple_slope_class *c = slope_class_of(g);
   const int64_t first = t->lists.bras[lo].first;
   const int64_t twos = t->lists.bras[hi - 1].first + t->lists.bras[hi - 1].n - first;
-  const slope_range k = {first,
-                         twos,
-                         xc_hermite_count(g->L),
-                         c->N,
-                         g->size,
-                         xc_triple_chunks(c, g->size),
-                         (xc_slope_two *)b->twos.data,
-                         (double *)b->e.data};
+  const triple_range k = {first,
+                          twos,
+                          xc_hermite_count(g->L),
+                          c->N,
+                          g->size,
+                          xc_triple_chunks(c, g->size),
+                          (xc_slope_two *)b->twos.data,
+                          (double *)b->e.data};
   xc_triple_slope_task task = {};
-  TSL_LAUNCH(expand_kernel, (unsigned)tsl_ceil_div(twos, WARPS), WARPS * WARP, 0, w->stream, k,
-             (const xc_triple_bra *)t->bras.data, (const xc_triple_two *)t->twos.data,
+  TSL_LAUNCH(expand_kernel, (unsigned)tsl_ceil_div(twos, TRIPLE_WARPS), TRIPLE_WARPS * XC_WARP, 0,
+             w->stream, k, (const xc_triple_bra *)t->bras.data, (const xc_triple_two *)t->twos.data,
              (const xc_shell *)w->shells.data, (const xc_triple_tables *)t->tables.data);
   task.bras = (const xc_triple_bra *)t->bras.data + lo;
   task.shells = (const xc_shell *)w->shells.data, task.twos = k.twos, task.e = k.e;
@@ -231,7 +233,7 @@ static tsl_err run_groups(xc_gpu *w, const slope_buffers *b, const xc_triple_par
   const xc_triple_lists *all = &w->triples->lists;
   for (int64_t k = 0; k < all->n_groups; k++) {
     const xc_triple_group *g = &all->groups[k];
-    const int64_t end = g->first + g->n, most = twos_of(g);
+    const int64_t end = g->first + g->n, most = triple_twos_of(g);
     for (int64_t lo = g->first, hi, twos; lo < end; lo = hi) {
       hi = xc_triple_lists_take(all, lo, end, most, &twos);
       if (twos > 0) TSL_TRY(run_range(w, b, g, lo, hi, parts));

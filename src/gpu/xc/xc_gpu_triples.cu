@@ -8,11 +8,10 @@
 #include <stdlib.h>
 
 enum {
-  EXPANSION = 128 << 20, /* bytes for expansions at a time, if one pair does not need more */
-  RANGE = 1 << 15,       /* most pairs of shells of a launch */
-  WARPS = 4,             /* of a block that expands */
-  WARP = 32,
-  COLUMNS = 128 /* of a block that joins parts */
+  FILL_BYTES = 128 << 20, /* bytes for expansions at a time, if one pair does not need more */
+  RANGE = 1 << 15,        /* most pairs of shells of a launch */
+  FILL_WARPS = 4,         /* of a block that expands */
+  COLUMNS = 128           /* of a block that joins parts */
 };
 
 /* --------------------------------------------------------------------- class */
@@ -73,7 +72,7 @@ static int64_t expansion_bytes(const xc_triples *t) {
   for (int64_t k = 0; k < t->lists.n_groups; k++) {
     const xc_triple_group *g = &t->lists.groups[k];
     const int64_t one = bytes_of_two(g);
-    const int64_t some = std::min(g->twos * one, (int64_t)EXPANSION);
+    const int64_t some = std::min(g->twos * one, (int64_t)FILL_BYTES);
     bytes = std::max(bytes, std::max(some, g->most * one));
   }
   return bytes;
@@ -115,9 +114,11 @@ typedef struct range {
 static __global__ void expand_kernel(const range k, const xc_triple_bra *bras,
                                      const xc_triple_two *twos, const xc_shell *shells,
                                      const xc_triple_tables *tables) {
-  __shared__ xc_triple_pair pairs[WARPS];
-  const int warp = threadIdx.x / WARP, lane = threadIdx.x % WARP, stride = xc_triple_stride(k.N);
-  const int64_t at = (int64_t)blockIdx.x * WARPS + warp, count = (int64_t)k.chunks * k.H * stride;
+  __shared__ xc_triple_pair pairs[FILL_WARPS];
+  const int warp = threadIdx.x / XC_WARP, lane = threadIdx.x % XC_WARP,
+            stride = xc_triple_stride(k.N);
+  const int64_t at = (int64_t)blockIdx.x * FILL_WARPS + warp,
+                count = (int64_t)k.chunks * k.H * stride;
   if (at >= k.n) return;
   const xc_triple_two two = twos[k.first + at];
   const xc_shell *a = &shells[bras[two.bra].a], *b = &shells[bras[two.bra].b];
@@ -125,7 +126,7 @@ static __global__ void expand_kernel(const range k, const xc_triple_bra *bras,
   const int nb = xc_shell_size(b);
   xc_triple_begin(a, b, two, lane, q);
   if (lane == 0) k.centres[at] = {q->p, {q->at[0], q->at[1], q->at[2]}};
-  for (int64_t x = lane; x < count; x += WARP) {
+  for (int64_t x = lane; x < count; x += XC_WARP) {
     const int f = (int)(x % stride), h = (int)(x / stride % k.H);
     const int ab = (int)(x / stride / k.H) * k.N + f;
     k.e[at * count + x] =
@@ -177,19 +178,20 @@ done:
 static tsl_err expand(xc_gpu *w, const range *k) {
   tsl_err err = TSL_OK;
   const xc_triples *t = w->triples;
-  TSL_LAUNCH(expand_kernel, (unsigned)tsl_ceil_div(k->n, WARPS), WARPS * WARP, 0, w->stream, *k,
-             (const xc_triple_bra *)t->bras.data, (const xc_triple_two *)t->twos.data,
-             (const xc_shell *)w->shells.data, (const xc_triple_tables *)t->tables.data);
+  TSL_LAUNCH(expand_kernel, (unsigned)tsl_ceil_div(k->n, FILL_WARPS), FILL_WARPS * XC_WARP, 0,
+             w->stream, *k, (const xc_triple_bra *)t->bras.data,
+             (const xc_triple_two *)t->twos.data, (const xc_shell *)w->shells.data,
+             (const xc_triple_tables *)t->tables.data);
 done:
   return err;
 }
 
 /* Around a step, where somebody asked for its time. */
-static tsl_err step_begin(xc_gpu *w) {
+static tsl_err fill_step_begin(xc_gpu *w) {
   return w->triple_times == NULL ? TSL_OK : tsl_gpu_timer_start(&w->step_timer, w->stream);
 }
 
-static tsl_err step_end(xc_gpu *w, int64_t group, int step, int64_t parts) {
+static tsl_err fill_step_end(xc_gpu *w, int64_t group, int step, int64_t parts) {
   tsl_err err = TSL_OK;
   double seconds = 0;
   if (w->triple_times == NULL || group >= XC_TRIPLE_GROUPS) return TSL_OK;
@@ -223,15 +225,15 @@ static tsl_err run_range(xc_gpu *w, int64_t group, int64_t lo, int64_t hi,
   task.n_packed = w->p->n_packed;
   task.first = (int32_t)first, task.n_bras = (int32_t)(hi - lo);
   task.size = k.size, task.chunks = k.chunks;
-  TSL_TRY(step_begin(w));
+  TSL_TRY(fill_step_begin(w));
   TSL_TRY(expand(w, &k));
-  TSL_TRY(step_end(w, group, XC_MAX_L + 1, twos));
+  TSL_TRY(fill_step_end(w, group, XC_MAX_L + 1, twos));
   for (int l = 0; l <= XC_MAX_L; l++) {
     task.parts = (const xc_triple_part *)t->parts.data + parts->first[l];
     task.n_parts = (int32_t)(parts->first[l + 1] - parts->first[l]);
-    TSL_TRY(step_begin(w));
+    TSL_TRY(fill_step_begin(w));
     TSL_TRY(c->run[l](&task, w->stream));
-    TSL_TRY(step_end(w, group, l, task.n_parts));
+    TSL_TRY(fill_step_end(w, group, l, task.n_parts));
   }
 done:
   return err;

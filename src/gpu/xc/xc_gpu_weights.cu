@@ -9,7 +9,7 @@
 
 #include <algorithm>
 
-enum { WARP = 32, WARPS = 8, EACH = 4 }; /* warps of a block at most; points of a warp */
+enum { WEIGHT_WARPS = 8, EACH = 4 }; /* warps of a block at most; points of a warp */
 
 /** The partition on the card, and where sums go. */
 struct weights_task {
@@ -36,12 +36,12 @@ static __host__ __device__ __forceinline__ int64_t own_bytes(int64_t n) {
 }
 
 static __device__ __forceinline__ double least_of(double v) {
-  for (int d = WARP / 2; d > 0; d /= 2) v = fmin(v, __shfl_xor_sync(~0u, v, d));
+  for (int d = XC_WARP / 2; d > 0; d /= 2) v = fmin(v, __shfl_xor_sync(~0u, v, d));
   return v;
 }
 
 static __device__ __forceinline__ double sum_of(double v) {
-  for (int d = WARP / 2; d > 0; d /= 2) v += __shfl_xor_sync(~0u, v, d);
+  for (int d = XC_WARP / 2; d > 0; d /= 2) v += __shfl_xor_sync(~0u, v, d);
   return v;
 }
 
@@ -52,11 +52,11 @@ template <bool BECKE> static __device__ __forceinline__ double step_of(double nu
 /* Rivals of a point in their order. @return false: one cell is all */
 template <bool BECKE>
 static __device__ bool find_rivals(const weights_task &k, const double at[3], weights_own &w) {
-  const int lane = threadIdx.x % WARP;
+  const int lane = threadIdx.x % XC_WARP;
   const double ratio = (1 + k.over) / (1 - k.over);
   double nearest = INFINITY, farthest = 0;
   int cells = 0;
-  for (int a = lane; a < k.n; a += WARP) {
+  for (int a = lane; a < k.n; a += XC_WARP) {
     double square = 0;
     for (int c = 0; c < 3; c++) square += (at[c] - k.at[3 * a + c]) * (at[c] - k.at[3 * a + c]);
     w.r[a] = sqrt(square);
@@ -64,13 +64,13 @@ static __device__ bool find_rivals(const weights_task &k, const double at[3], we
   }
   nearest = least_of(nearest);
   w.reach = BECKE ? INFINITY : ratio * nearest;
-  for (int a = lane; a < k.n; a += WARP)
+  for (int a = lane; a < k.n; a += XC_WARP)
     if (w.r[a] <= w.reach) cells++, farthest = fmax(farthest, w.r[a]);
   cells = tsl_warp_sum(cells);
   farthest = -least_of(-farthest);
   w.n = 0;
   if (cells == 1) return false;
-  for (int lo = 0; lo < k.n; lo += WARP) { /* to a place not behind where it was */
+  for (int lo = 0; lo < k.n; lo += XC_WARP) { /* to a place not behind where it was */
     const int a = lo + lane;
     const double r = a < k.n ? w.r[a] : INFINITY;
     const bool rival = a < k.n && (BECKE || r <= ratio * farthest);
@@ -107,17 +107,17 @@ static __device__ double cells_of(const weights_task &k, const weights_own &w, i
 
 /* All cells, and their sum. */
 template <bool BECKE> static __device__ double set_cells(const weights_task &k, weights_own &w) {
-  const int lane = threadIdx.x % WARP;
+  const int lane = threadIdx.x % XC_WARP;
   double nearest = INFINITY, most = 0, sum = 0;
-  for (int i = lane; i < w.n; i += WARP) nearest = fmin(nearest, w.r[i]);
+  for (int i = lane; i < w.n; i += XC_WARP) nearest = fmin(nearest, w.r[i]);
   nearest = least_of(nearest);
-  for (int lo = 0; lo < w.n; lo += WARP) {
+  for (int lo = 0; lo < w.n; lo += XC_WARP) {
     const double cell = cells_of<BECKE>(k, w, lo + lane);
     if (lo + lane < w.n) w.cell[lo + lane] = cell;
     if (lo + lane < w.n && w.r[lo + lane] == nearest) most = cell;
   }
   most = -least_of(-most);
-  for (int i = lane; i < w.n; i += WARP) {
+  for (int i = lane; i < w.n; i += XC_WARP) {
     if (w.cell[i] <= XC_LEAST_CELL * most) w.cell[i] = 0;
     sum += w.cell[i];
   }
@@ -130,11 +130,11 @@ template <bool BECKE> static __device__ double set_cells(const weights_task &k, 
 template <bool BECKE>
 static __device__ void add_cell(const weights_task &k, const weights_own &w, const double at[3],
                                 int i, double c, double own[3]) {
-  const int lane = threadIdx.x % WARP;
+  const int lane = threadIdx.x % XC_WARP;
   const double *const here = k.at + 3 * w.atom[i];
   const double over_i = w.r[i] > 0 ? 1 / w.r[i] : 0;
   double moved[3] = {0, 0, 0};
-  for (int other = lane; other < w.n; other += WARP) {
+  for (int other = lane; other < w.n; other += XC_WARP) {
     const weights_pair pair = pair_of(k, w, i, other);
     const double s = step_of<BECKE>(pair.nu);
     const double t = c * (BECKE ? becke_slope(pair.nu, s) : ssf_slope(pair.nu, s)) * pair.rate;
@@ -150,7 +150,7 @@ static __device__ void add_cell(const weights_task &k, const weights_own &w, con
   }
   for (int x = 0; x < 3; x++) {
     const double all = sum_of(moved[x]);
-    if (lane == i % WARP) w.sums[3 * w.atom[i] + x] += all;
+    if (lane == i % XC_WARP) w.sums[3 * w.atom[i] + x] += all;
   }
 }
 
@@ -172,24 +172,24 @@ static __device__ void do_point(const weights_task &k, weights_own &w, int64_t p
   __syncwarp();
   for (int x = 0; x < 3; x++) {
     const double all = sum_of(own[x]);
-    if (threadIdx.x % WARP == 0) w.sums[3 * owner + x] += all;
+    if (threadIdx.x % XC_WARP == 0) w.sums[3 * owner + x] += all;
   }
   __syncwarp();
 }
 
 /* Block (points, piece). */
 template <bool BECKE>
-static __global__ void __launch_bounds__(WARP *WARPS)
+static __global__ void __launch_bounds__(XC_WARP *WEIGHT_WARPS)
     weights_kernel(const weights_task k, const xc_piece *pieces, const double *amounts) {
   extern __shared__ double weights_memory[];
-  const int warp = threadIdx.x / WARP, lane = threadIdx.x % WARP;
+  const int warp = threadIdx.x / XC_WARP, lane = threadIdx.x % XC_WARP;
   const xc_piece piece = pieces[blockIdx.y];
   const int lo = ((int)blockIdx.x * k.warps + warp) * EACH, hi = min(lo + EACH, piece.n);
   weights_own w;
   w.sums = (double *)((char *)weights_memory + warp * own_bytes(k.n));
   w.r = w.sums + 3 * k.n, w.cell = w.r + k.n, w.atom = (int32_t *)(w.cell + k.n);
   if ((int)blockIdx.x * k.warps * EACH >= piece.n) return;
-  for (int a = lane; a < 3 * k.n; a += WARP) w.sums[a] = 0;
+  for (int a = lane; a < 3 * k.n; a += XC_WARP) w.sums[a] = 0;
   __syncwarp();
   for (int p = lo; p < hi; p++) do_point<BECKE>(k, w, piece.first + p, amounts[piece.points + p]);
   __syncthreads();
@@ -208,7 +208,7 @@ static tsl_err run(xc_gpu *w, const xc_batch *batch, const weights_task *task) {
   const dim3 grid((unsigned)tsl_ceil_div(batch->most_ld, task->warps * EACH), (unsigned)batch->n);
   TSL_CUDA_TRY(cudaFuncSetAttribute(weights_kernel<BECKE>,
                                     cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes));
-  TSL_LAUNCH((weights_kernel<BECKE>), grid, (unsigned)(task->warps * WARP), (size_t)bytes,
+  TSL_LAUNCH((weights_kernel<BECKE>), grid, (unsigned)(task->warps * XC_WARP), (size_t)bytes,
              w->stream, *task, batch->card, batch->arrays + XC_AMOUNT * batch->stride);
 done:
   return err;
@@ -228,7 +228,7 @@ tsl_err xc_weights_run(xc_gpu *w, const xc_batch *batch) {
   task.sums = (unsigned long long *)g->groups.data;
   task.flag = (unsigned long long *)w->flag.data;
   task.n = (int32_t)w->p->n_atoms;
-  task.warps = (int32_t)std::clamp<int64_t>(SHARED / own_bytes(task.n), 1, WARPS);
+  task.warps = (int32_t)std::clamp<int64_t>(SHARED / own_bytes(task.n), 1, WEIGHT_WARPS);
   TSL_TRY(g->becke ? run<true>(w, batch, &task) : run<false>(w, batch, &task));
 done:
   return err;

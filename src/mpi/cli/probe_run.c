@@ -5,6 +5,7 @@
 #include "calibrate.h"
 #include "collective_error.h"
 #include "device_probe.h"
+#include "files.h"
 #include "new_file.h"
 #include "probe.h"
 #include "stages.h"
@@ -118,7 +119,7 @@ static void remember(const char *path, const char *key, const tsl_figures *f) {
   FILE *file;
   bool good;
   (void)snprintf(part, sizeof part, "%s.part", path);
-  tsl_calibration_folders(path);
+  tsl_files_make_folders(path);
   file = fopen(part, "w");
   if (file == NULL) return;
   (void)fprintf(file, "%s\t%lld\n", key, (long long)f->n);

@@ -1,6 +1,8 @@
 /* Keys, and lines as they are read and written. */
 #include "calibration_file.h"
 
+#include "files.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -111,20 +113,10 @@ FILE *tsl_calibration_open(const tsl_run_settings *settings) {
   return file;
 }
 
-void tsl_calibration_folders(const char *path) {
-  char folder[1024];
-  (void)snprintf(folder, sizeof folder, "%s", path);
-  for (char *slash = strchr(folder + 1, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
-    *slash = '\0';
-    (void)mkdir(folder, 0777);
-    *slash = '/';
-  }
-}
-
 FILE *tsl_calibration_append(const tsl_run_settings *settings) {
   char path[1024];
   if (tsl_calibration_path(settings, path, sizeof path) != TSL_OK) return NULL;
-  tsl_calibration_folders(path);
+  tsl_files_make_folders(path);
   const int fd =
       open(path, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666);
   FILE *file = fd >= 0 ? fdopen(fd, "a") : NULL;

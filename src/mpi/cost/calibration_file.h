@@ -62,10 +62,6 @@ FILE *tsl_calibration_append(const tsl_run_settings *settings);
 /** Add a line. @param[in] c  shape [TSL_N_TERMS], of a probe the first four */
 void tsl_calibration_put(FILE *file, const char *key, int kind, const double *c);
 
-/** Make the folders of such a path where they are missing; a failure shows when the file is opened.
- */
-void tsl_calibration_folders(const char *path);
-
 /** The key of a rank's device and what it computes. @param[in] family  NULL: that of its probe */
 void tsl_calibration_key(const tsl_placement *placement, const tsl_family *family, const char *what,
                          char key[TSL_COST_KEY]);

@@ -2,8 +2,8 @@
    be written any more, or another file has its name. What was computed is in the open file. */
 #include "out_h5_own.h"
 
-#include "calibrate.h"
 #include "collective_error.h"
+#include "files.h"
 #include "heartbeat.h"
 #include "new_file.h"
 
@@ -63,7 +63,7 @@ static int take_fd(tsl_out *out, int fd, int why) {
 
 /* Make the folder and an empty FILE.part. @return 0, or errno */
 static int make_place(const tsl_out *out, int *fd) {
-  tsl_calibration_folders(out->part);
+  tsl_files_make_folders(out->part);
   return make_file(out->part, fd);
 }
 
