@@ -3,11 +3,11 @@
  * Time real units on this rank's device and fit the cost model's coefficients to them.
  *
  * A trial is a batch as a run has it: neighbouring units, no fewer than the device computes at once
- * (tsl_batch_least), or a part of a long one; of strips of a
- * WAVE family (lanes of several tiles) the neighbouring tiles of a stage that are a rank's part, as
- * they are one band to its device, and several stages of them. Trials grow until one takes long
- * enough and its time grows with its work: what a device takes besides, such as a pipeline that
- * fills, is then told from it. Of a bag trials at other places follow. All are fitted together.
+ * (tsl_batch_least), or a part of a long one; of strips of a WAVE family (lanes of several tiles)
+ * the neighbouring tiles of a stage that are a rank's part, as they are one band to its device, and
+ * several stages of them. Trials grow until one takes long enough and its time grows with its work:
+ * what a device takes besides, such as a pipeline that fills, is then told from it. Of a bag trials
+ * at other places follow. All are fitted together.
  *
  * Units that keep something for later runs (tsl_unit.setup) run twice: the first run less the
  * second is the set-up. The worker then holds what these units keep; open it anew before it
