@@ -13,13 +13,8 @@ extern template tsl_err tri_threshold_rows<float>(const tri_gpu *, const tri_arg
 extern template tsl_err tri_threshold_rows<double>(const tri_gpu *, const tri_args<double> *,
                                                    int64_t, int64_t, const tri_records<double> *);
 
-enum {
-  COUNT,
-  KEYS,
-  KEYS_2,
-  LIST_VALUES,
-  LIST_VALUES_2
-};                                             /* places in w->work; the sort uses strips[1] */
+/* Places in w->work; the sort uses strips[1]. */
+enum { COUNT, KEYS, KEYS_2, LIST_VALUES, LIST_VALUES_2 };
 static const int64_t FIRST_CAPACITY = 1 << 22; /* records */
 
 /* Keys to pairs (i, j). */
