@@ -364,9 +364,9 @@ typedef struct tsl_backend {
   /** REQUIRED. Upload IN fields and set up; device is already selected for the thread. */
   tsl_err (*open)(const tsl_problem *problem, const tsl_device *device, tsl_worker **worker);
 
-  /** OPTIONAL, default none. Root only, once before the first begin, in runs that begin anew: find
-   *  the results without units where that takes much less; the family then cuts none and derives
-   *  all in finish.
+  /** OPTIONAL, default none; of sockets. Root only, once before the first begin, in runs that begin
+   *  anew, whatever device the root drives: this worker has the cores of its node. Find the results
+   *  without units where that takes much less; then the family cuts none and derives all in finish.
    *  @param[in] most  part of the time that this worker alone would take for all units: what takes
    *                   more does not pay  @param[out] found  false: units are to be computed */
   tsl_err (*shortcut)(tsl_worker *worker, tsl_problem *problem, double most, const tsl_step *step,

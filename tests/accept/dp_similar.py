@@ -8,7 +8,8 @@ letters changed, left out and inserted, a part of the other, one long gap, gaps 
 again, repeats that align in many ways. Unit and weighted edit distances, common subsequences and alignments with
 affine gaps, plain and by a matrix, value and path, on 1, 2, 3 and 5 ranks. Where sequences are alike a band must
 have been enough; strangers may not cost more than a fortieth of the table besides. A terminal sees how far a band is,
-and SIGINT ends it at once.
+and SIGINT ends it at once. Where there is a card, a root that drives it has its node's cores compute the band, with the
+results of the card's table.
 """
 import os
 import re
@@ -213,10 +214,24 @@ def slow_root():
     tree = {"family": "dp", "dp": section, "run": {"device": "cpu", "threads": 1, "ranks": "all", "calibrate": "always"}}
     parts, goals = [], []
     for slow in (1, 30):
-        with suite.result(tree, ranks=2, env={"TSL_TEST_SLOW": f"0:{slow}", "TSL_TEST_CLOCK": "processor"}) as file:
+        with suite.result(tree, ranks=2, env={"TSL_TEST_SLOW": f"0:{slow}"}) as file:
             parts.append("no path outside" in file["run/facts"][()].decode())
             goals.append(int(file["results/goal"][0]))
     check(parts == [True, False] and goals[0] == goals[1], f"a band: {parts}; {goals}")
+
+
+def on_card(mode, ranks, args):
+    """A table that takes a card a second: the cores of its host are faster by a band."""
+    section = {"problem": "global", "mode": mode, "alphabet": "dna", "memory": "2 GiB", "a": {"random": 1500000, "seed": 1},
+               "b": {"mutate": 0.0005, "seed": 2}}
+    made = []
+    for band in ("off", "auto"):
+        tree = {"family": "dp", "run": {"ranks": "all"}, "dp": {**section, "band": band}}
+        with suite.result(tree, ranks if ranks > 1 else None, args=args) as file:
+            facts = file["run/facts"][()].decode()
+            check(("no path outside" in facts) == (band == "auto"), facts)
+            made.append({**harness.datasets(file), **{key: np.asarray(v) for key, v in file["results"].attrs.items()}})
+    harness.check_same(*made)
 
 
 def on_terminal(n, mode, number=None):
@@ -279,6 +294,9 @@ for name in ("unit edit", "global"):
     suite.case(f"{name}, repeats that differ: a small part", saves, name, "repeats that differ", 60000)
 suite.case("more than the memory", fits)
 suite.case("a slow rank 0", slow_root)
+for ranks, args in suite.cards():
+    for mode in ("value", "recover"):
+        suite.case(f"a card as root, {args[-1]}, {mode}", on_card, mode, ranks, args)
 for mode in ("value", "recover"):
     suite.case(f"a terminal, {mode}", shows_itself, mode)
 suite.case("an interrupt", stops)

@@ -159,7 +159,7 @@ static tsl_err run_session(tsl_session *s, tsl_options *options, tsl_out **out,
   TSL_TRY(tsl_session_worker(s));
   TSL_TRY(tsl_session_plan(s));
   TSL_TRY(tsl_session_shortcut(s));
-  if (talk) tsl_report_plan(s, stdout), fflush(stdout);
+  if (talk) tsl_report_plan(s, 0, stdout), fflush(stdout);
   TSL_TRY(open_output(s, out));
   TSL_TRY(tsl_stage_end(s, TSL_STAGE_WRITE));
   TSL_COLLECTIVE_TRY(s->comm, tsl_stage_rows(s, -1));
@@ -239,6 +239,7 @@ done:
 
 static tsl_err plan_session(tsl_session *s) {
   tsl_err err = TSL_OK;
+  double shortcut = 0;
   s->guesses = true;
   TSL_TRY(tsl_session_deck(s));
   if (s->options->restart != NULL) TSL_TRY(tsl_checkpoints_open(s));
@@ -251,7 +252,8 @@ static tsl_err plan_session(tsl_session *s) {
   TSL_TRY(plan_checkpoints(s));
   TSL_TRY(tsl_session_worker(s));
   TSL_TRY(tsl_session_plan(s));
-  if (s->rank == 0) tsl_report_plan(s, stdout);
+  TSL_COLLECTIVE_TRY(s->comm, s->rank == 0 ? tsl_session_shortcut_seconds(s, &shortcut) : TSL_OK);
+  if (s->rank == 0) tsl_report_plan(s, shortcut, stdout);
 done:
   return err;
 }

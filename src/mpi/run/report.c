@@ -4,7 +4,6 @@
 #include "checkpoint_manager.h"
 #include "device_probe.h"
 #include "plan.h"
-#include "shortcut.h"
 #include "text.h"
 #include "version.h"
 
@@ -70,9 +69,8 @@ static void set_lines(const tsl_session *s, FILE *file) {
   tsl_free(load);
 }
 
-void tsl_report_plan(const tsl_session *s, FILE *file) {
+void tsl_report_plan(const tsl_session *s, double shortcut, FILE *file) {
   const tsl_plan *plan = &s->plan;
-  const double likely = tsl_session_shortcut_seconds(s);
   char text[24], facts[TSL_FACTS];
   tsl_session_facts(s, facts);
   fputs(facts, file);
@@ -95,7 +93,7 @@ void tsl_report_plan(const tsl_session *s, FILE *file) {
           tsl_bytes_text((double)tsl_session_output_bytes(s), text));
   if (plan->traceback_seconds > 0)
     fprintf(file, "; then %.4g s of the way back", plan->traceback_seconds);
-  if (likely > 0) fprintf(file, "; by the shortcut about %.3g s", likely);
+  if (shortcut > 0) fprintf(file, "; by the shortcut about %.3g s", shortcut);
   fputs("\n\n", file);
 }
 

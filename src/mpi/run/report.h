@@ -31,8 +31,9 @@ typedef struct tsl_slowest {
 /** Print version, family, title. */
 void tsl_report_head(const tsl_session *session, FILE *file);
 
-/** Print units and the plan: per rank predicted seconds, units and bytes of results. */
-void tsl_report_plan(const tsl_session *session, FILE *file);
+/** Print units and the plan: per rank predicted seconds, units and bytes of results.
+ *  @param[in] shortcut  s that a shortcut (shortcut.h) is likely to take; 0: none is foreseen */
+void tsl_report_plan(const tsl_session *session, double shortcut, FILE *file);
 
 /** Sum up the log of all ranks. @param[out] lines shape [n_ranks], busy and finish already set */
 void tsl_report_balance(const tsl_session *session, const tsl_out_unit *rows, int64_t n_rows,

@@ -1,7 +1,9 @@
-/* The compute thread of rank 0 takes the shortcut; its main thread shows how far that is and passes
- * on that it is to stop. */
+/* A worker on the cores of the root's node takes the shortcut; rank 0's main thread shows how far
+ * that is and passes on that it is to stop. */
 #include "shortcut.h"
 
+#include "bind.h"
+#include "calibrate.h"
 #include "checkpoint_manager.h"
 #include "collective_error.h"
 #include "progress.h"
@@ -16,13 +18,16 @@ typedef struct shortcut {
   tsl_task task;
   tsl_step step;
   tsl_session *session;
+  tsl_placement node;    /* the root's, as a socket with the cores of all ranks of its node */
+  tsl_executor executor; /* of the node */
+  double alone;          /* s that it would take for all units */
   double most;
   bool found;
   _Atomic double done; /* 0..1, by the compute thread */
   _Atomic bool stop;   /* by the main thread */
 } shortcut;
 
-/* ---- on the compute thread */
+/* ---- on the worker's thread */
 
 static bool tell(const tsl_step *step, double done) {
   shortcut *t = step->teller;
@@ -32,11 +37,45 @@ static bool tell(const tsl_step *step, double done) {
 
 static tsl_err take_shortcut(tsl_task *task) {
   shortcut *t = (shortcut *)task;
-  const tsl_executor *x = &t->session->executor;
+  const tsl_executor *x = &t->executor;
   return x->backend->shortcut(x->worker, &t->session->problem, t->most, &t->step, &t->found);
 }
 
-/* ---- on the main thread */
+/* ---- on the main thread of the root */
+
+/* s that it would take for all units, as a run on it alone knows or measures. */
+static tsl_err measure(shortcut *t) {
+  tsl_err err = TSL_OK;
+  const tsl_session *s = t->session;
+  tsl_cost cost = {0};
+  int measured = 0;
+  TSL_TRY(tsl_calibrate(MPI_COMM_SELF, &t->executor, s->units.list, s->units.n, &s->run, &cost,
+                        &measured));
+  for (int64_t u = 0; u < s->units.n; u++)
+    t->alone += tsl_cost_seconds(&cost, 0, &s->units.list[u]);
+done:
+  TSL_FREE_ALL(cost.speeds, cost.keys);
+  return err;
+}
+
+static tsl_err shortcut_open(tsl_session *s, shortcut *t) {
+  tsl_err err = TSL_OK;
+  tsl_placement *node = &t->node;
+  *t = (shortcut){.task.run = take_shortcut, .session = s, .most = PAYS};
+  t->step = (tsl_step){.tell = tell, .teller = t};
+  TSL_TRY(tsl_bind_node(s->placements, s->size, s->rank, node));
+  const int64_t limit = node->device.host_limit;
+  if (node->device.kind == TSL_GPU) TSL_TRY(tsl_platform_cpu.describe(0, &node->device));
+  node->local_size = 1;
+  node->threads = node->device.threads = node->cores;
+  node->device.host_limit = node->device.memory_limit = limit;
+  TSL_TRY(tsl_executor_start(node, &t->executor));
+  TSL_TRY(tsl_executor_open(&s->problem, &t->executor));
+  TSL_TRY(measure(t));
+  if (t->alone > 0) t->most = PAYS * fmin(1, s->plan.total_seconds / t->alone);
+done:
+  return err;
+}
 
 static bool stops(const tsl_session *s) {
   return tsl_stop_signal != 0 && !(tsl_stop_politely() && s->checkpoints->on);
@@ -47,8 +86,8 @@ static tsl_err watch(shortcut *t) {
   const tsl_session *s = t->session;
   tsl_progress progress;
   tsl_progress_start(&progress, s->options->quiet);
-  tsl_compute_thread_post(s->executor.thread, &t->task);
-  while (tsl_compute_thread_done(s->executor.thread, LOOK_US) == NULL) {
+  tsl_compute_thread_post(t->executor.thread, &t->task);
+  while (tsl_compute_thread_done(t->executor.thread, LOOK_US) == NULL) {
     t->stop = stops(s);
     if (tsl_progress_due(&progress)) tsl_progress_update(&progress, t->done);
   }
@@ -62,42 +101,49 @@ done:
   return err;
 }
 
-/* s that the root would take for all units. */
-static double seconds_alone(const tsl_session *s) {
-  double seconds = 0;
-  for (int64_t u = 0; u < s->units.n; u++)
-    seconds += tsl_cost_seconds(&s->cost, 0, &s->units.list[u]);
-  return seconds;
+/* *likely: s foretold, 0: it would not pay. */
+static void foretell(const shortcut *t, double *likely) {
+  const tsl_session *s = t->session;
+  const double seconds = s->problem.likely * t->alone;
+  *likely = seconds <= PAYS * s->plan.total_seconds ? seconds : 0;
 }
 
-/* Root. */
-static tsl_err try_shortcut(tsl_session *s) {
+static tsl_err try_shortcut(tsl_session *s, double *likely) {
   tsl_err err = TSL_OK;
-  const double start = tsl_now(), alone = seconds_alone(s);
-  shortcut t = {.task.run = take_shortcut, .session = s, .most = PAYS};
-  t.step = (tsl_step){.tell = tell, .teller = &t};
-  if (alone > 0) t.most = PAYS * fmin(1, s->plan.total_seconds / alone);
+  const double start = tsl_now();
+  shortcut t = {.most = 0};
+  TSL_TRY(shortcut_open(s, &t));
+  foretell(&t, likely);
   TSL_TRY(watch(&t));
   s->problem.shortcut = false;
   s->shortcut = tsl_now() - start;
 done:
+  tsl_executor_stop(&t.executor);
+  return err;
+}
+
+tsl_err tsl_session_shortcut_seconds(tsl_session *s, double *seconds) {
+  tsl_err err = TSL_OK;
+  shortcut t = {.most = 0};
+  *seconds = 0;
+  if (!s->problem.shortcut || s->problem.likely == 0) return TSL_OK;
+  TSL_TRY(shortcut_open(s, &t));
+  foretell(&t, seconds);
+done:
+  tsl_executor_stop(&t.executor);
   return err;
 }
 
 /* ---- all */
 
-double tsl_session_shortcut_seconds(const tsl_session *s) {
-  const double seconds = s->problem.shortcut ? s->problem.likely * seconds_alone(s) : 0;
-  return seconds <= PAYS * s->plan.total_seconds ? seconds : 0;
-}
-
 tsl_err tsl_session_shortcut(tsl_session *s) {
   tsl_err err = TSL_OK;
-  int has = s->rank == 0 && s->problem.shortcut;
-  const double likely = tsl_session_shortcut_seconds(s), whole = s->plan.total_seconds;
+  int has = s->rank == 0 && s->problem.shortcut && s->problem.likely > 0;
+  double likely = 0;
+  const double whole = s->plan.total_seconds;
   TSL_MPI(MPI_Bcast(&has, 1, MPI_INT, 0, s->comm));
   if (!has) return TSL_OK;
-  TSL_COLLECTIVE_TRY(s->comm, s->rank == 0 ? try_shortcut(s) : TSL_OK);
+  TSL_COLLECTIVE_TRY(s->comm, s->rank == 0 ? try_shortcut(s, &likely) : TSL_OK);
   TSL_TRY(tsl_session_units(s));
   TSL_TRY(tsl_session_plan_known(s));
   if (s->units.n == 0) s->plan.total_seconds = likely > 0 ? likely : whole;

@@ -167,8 +167,7 @@ done:
 
 /* A run goes on from a checkpoint where it was. */
 static bool has_shortcut(const tsl_session *s) {
-  const tsl_backend *backend =
-      tsl_backend_find(tsl_platform_of(s->executor.placement), s->family->name);
+  const tsl_backend *backend = tsl_backend_find(&tsl_platform_cpu, s->family->name);
   return s->options->restart == NULL && backend != NULL && backend->shortcut != NULL;
 }
 
@@ -291,51 +290,17 @@ done:
 
 /* ---- worker */
 
-typedef struct opening {
-  tsl_task task;
-  tsl_executor *executor;
-} opening;
-
-static tsl_err open_worker(tsl_task *task) {
-  tsl_executor *st = ((opening *)task)->executor;
-  return st->backend->open(st->problem, &st->placement->device, &st->worker);
-}
-
-static tsl_err close_worker(tsl_task *task) {
-  tsl_executor *st = ((opening *)task)->executor;
-  st->backend->close(&st->worker);
-  return TSL_OK;
-}
-
-static tsl_err open_backend(tsl_session *s) {
-  tsl_err err = TSL_OK;
-  opening o = {.task.run = open_worker, .executor = &s->executor};
-  const tsl_platform *platform = tsl_platform_of(s->executor.placement);
-  s->executor.problem = &s->problem;
-  s->executor.backend = tsl_backend_find(platform, s->family->name);
-  if (s->executor.backend == NULL)
-    TSL_FAIL(TSL_ERR_INPUT, "family '%s' has no %s backend in this build", s->family->name,
-             platform->name);
-  TSL_TRY(tsl_compute_thread_call(s->executor.thread, &o.task));
-done:
-  return err;
-}
-
 tsl_err tsl_session_worker(tsl_session *s) {
   tsl_err err = TSL_OK;
-  TSL_COLLECTIVE_TRY(s->comm, open_backend(s));
+  TSL_COLLECTIVE_TRY(s->comm, tsl_executor_open(&s->problem, &s->executor));
   TSL_TRY(tsl_stage_end(s, TSL_STAGE_OPEN_WORKER));
 done:
   return err;
 }
 
 tsl_err tsl_session_reopen(tsl_session *s) {
-  tsl_err err = TSL_OK;
-  opening o = {.task.run = close_worker, .executor = &s->executor};
-  TSL_COLLECTIVE_TRY(s->comm, tsl_compute_thread_call(s->executor.thread, &o.task));
-  TSL_TRY(tsl_session_worker(s));
-done:
-  return err;
+  tsl_executor_close(&s->executor);
+  return tsl_session_worker(s);
 }
 
 /* ---- sizes, end */
@@ -356,13 +321,7 @@ int64_t tsl_session_output_bytes(const tsl_session *s) {
 }
 
 void tsl_session_drop(tsl_session *s) {
-  if (s->executor.worker != NULL) {
-    opening o = {.task.run = close_worker, .executor = &s->executor};
-    tsl_err_copy kept; /* closing must not hide the error that brought us here */
-    tsl_err_save(TSL_OK, &kept);
-    (void)tsl_compute_thread_call(s->executor.thread, &o.task);
-    (void)tsl_err_restore(&kept);
-  }
+  tsl_executor_close(&s->executor);
   if (s->family != NULL && s->rank == 0 && s->family->destroy != NULL)
     s->family->destroy(&s->problem);
   tsl_problem_clear(&s->problem);
@@ -379,7 +338,7 @@ void tsl_session_close(tsl_session *s) {
   }
   tsl_session_drop(s);
   tsl_linalg_close();
-  tsl_compute_thread_stop(&s->executor.thread);
+  tsl_executor_stop(&s->executor);
   tsl_parallel_close();
   tsl_heart_stop();
   tsl_checkpoints_free(s);

@@ -9,17 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* First thing on the compute thread: its cores, its device. A card takes tenths of a second to
- * start, while the main thread goes on. */
-static tsl_err prepare_hand(void *arg) {
-  tsl_err err = TSL_OK;
-  tsl_executor *executor = arg;
-  TSL_TRY(tsl_bind_thread(executor->placement));
-  TSL_TRY(tsl_platform_of(executor->placement)->select(&executor->device));
-done:
-  return err;
-}
-
 /* What is wrong with the devices asked for gets the place of the key. */
 static tsl_err blame_device(const tsl_session *s, tsl_err err) {
   const bool given = s->deck != NULL && tsl_deck_given(s->deck, "run.device");
@@ -42,10 +31,7 @@ done:
 /* The card first: it takes longest. */
 static tsl_err start_threads(tsl_session *s) {
   tsl_err err = TSL_OK;
-  tsl_executor *executor = &s->executor;
-  executor->placement = &s->placements[s->rank];
-  executor->device = executor->placement->device;
-  TSL_TRY(tsl_compute_thread_start(prepare_hand, executor, &executor->thread));
+  TSL_TRY(tsl_executor_start(&s->placements[s->rank], &s->executor));
   if (s->rank == 0) TSL_TRY(open_team(s));
 done:
   return err;
