@@ -167,6 +167,17 @@ def overflow_cases():
 def memory_cases():
     long = HEAD + "  problem: global\n  mode: recover\n  memory: 64 KiB\n  a: {random: 9000}\n  b: {random: 9000, seed: 2}\n"
     both("too little memory for recovery", long, ["dp.memory", "is needed"], ranks_matter=True)
+    disk = long.replace("memory: 64 KiB", "memory: 1 MiB") + "  special_rows: {%s}\n"
+    both("special rows of another mode", LCS + "  special_rows: {folder: .}\n", ["bad.yaml:6", "dp.special_rows", "mode value"])
+    both("special rows of a sweep", SACK + "  mode: recover\n  special_rows: {folder: .}\n", ["not used by problem knapsack"])
+    both("special rows in no folder", disk % "size: 1 GiB", ["bad.yaml:8", "dp.special_rows", "needs the key folder"])
+    both("special rows in a folder that is not there", disk % "folder: none/here",
+         ["bad.yaml:8", "dp.special_rows.folder", "none/here", "No such file"], ranks_matter=True)
+    both("special rows in a file", disk % "folder: bad.yaml", ["bad.yaml:8", "no file can be made", "Not a directory"])
+    both("more special rows than the disk holds", disk % "folder: ., size: 900 PiB",
+         ["bad.yaml:8", "dp.special_rows.size", "900.0 PiB", "free for each of"], ranks_matter=True)
+    both("no room for one special row", disk % "folder: ., size: 64 KiB", ["dp.special_rows.size", "64.0 KiB", "need"],
+         ranks_matter=True)
     both("too little memory for a chain", CHAIN.replace("{values: [3, 4, 5]}", "{random: 300, lo: 1, hi: 9}")
          + "  mode: recover\n  memory: 64 KiB\n", ["dp.memory", "is needed"])
     both("too little memory of the host for recovery", change("64 KiB", "1 TiB", long) + "run: {host_memory: 1 MiB}\n",

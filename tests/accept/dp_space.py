@@ -5,8 +5,9 @@ usage: dp_space.py TESELA [--fast] [ONLY]
 
 Common subsequences, edit distances of unit and other costs, global and local alignments, their free ends and warpings of
 ragged shapes (long and narrow, wide and short), with memories from all decisions to the least that fits, so that regions
-are halved once, twice and many times; on 1, 2, 3 and 5 ranks. A run that is killed while it recovers a solution, and goes
-on from there on other ranks, gives the same too.
+are halved once, twice and many times; on 1, 2, 3 and 5 ranks, with the rows between which a solution is recovered in memory
+and on disk, and on a card, where there is one. A run that is killed while it recovers a solution, and goes on from there
+on other ranks, gives the same too.
 """
 import os
 import re
@@ -50,13 +51,15 @@ def inputs(name, shape, seed):
     return {"alphabet": "dna", "a": {"file": "pair.fasta"}, "b": {"file": "pair.fasta", "record": 2}}
 
 
-def tree_of(name, sources, memory, **run):
+def tree_of(name, sources, memory, disk=False, **run):
+    rows = {"special_rows": {"folder": suite.path("."), "size": "100 MiB"}} if disk else {}
     return {"family": "dp", "run": {"device": "cpu", "threads": 1, "ranks": "all", **run},
-            "dp": {**PROBLEMS[name], "mode": "recover", "memory": memory, **sources}}
+            "dp": {**PROBLEMS[name], "mode": "recover", "memory": memory, **rows, **sources}}
 
 
-def solved(name, sources, memory, ranks=None):
-    with suite.result(tree_of(name, sources, memory), ranks=ranks, timeout=300) as file:
+def solved(name, sources, memory, ranks=None, disk=False, args=()):
+    with suite.result(tree_of(name, sources, memory, disk), ranks, args=args, timeout=300) as file:
+        check(("special rows go to disk" in file["run/facts"][()].decode()) == disk, "not where they should be")
         made = harness.datasets(file)
         made.update({f"line {k}": np.asarray(v) for k, v in file["results"].attrs.items()})
     return made
@@ -79,21 +82,32 @@ def same(name, shape, seed, ranks):
     for n_ranks in ranks:
         enough = least(name, sources, n_ranks)
         for times in (1.02, 4) if FAST else (1.02, 1.5, 3, 8, 30):
-            made = solved(name, sources, f"{int(1024 * enough * times) + 1} B", n_ranks)
-            harness.check_same(whole, made)
+            for disk in (False, True):
+                made = solved(name, sources, f"{int(1024 * enough * times) + 1} B", n_ranks, disk)
+                harness.check_same(whole, made)
     return f"{enough:.3g} KiB are enough for {shape[0]} x {shape[1]}"
 
 
-def killed(name, ranks, others, number):
+def on_card(name, ranks, args):
+    """Rows of a card on disk, from a memory that is little to one that is not."""
+    sources = inputs(name, (60000, 59997), 3)
+    whole = solved(name, sources, "8 GiB", args=["--set", "run.threads=0"])
+    for memory in ("4 MiB", "64 MiB"):
+        for disk in (False, True):
+            harness.check_same(whole, solved(name, sources, memory, ranks if ranks > 1 else None, disk, args))
+
+
+def killed(name, ranks, others, number, disk=False):
     """While the solution is recovered; the rest of it on other ranks."""
     sources = inputs(name, (20011, 19997), 5)
-    tree = tree_of(name, sources, f"{int(3 * 1024 * least(name, sources, max(ranks or 1, others or 1)))} B", checkpoint=0.05)
+    memory = f"{int(3 * 1024 * least(name, sources, max(ranks or 1, others or 1)))} B"
+    tree = tree_of(name, sources, memory, disk, checkpoint=0.05)
     deck = suite.deck("walk.yaml", tree)
     truth, out = suite.path("truth.h5"), suite.path("walk.h5")
     check(suite.run(["run", deck, "-o", truth]).status == 0, "no truth")
     began = time.time()
     process = suite.start(["run", deck, "-o", out], ranks,
-                          env={"TSL_TEST_SLOW": "+0.2", "TSL_TEST_CHECKPOINTS": "prompt"})
+                          env={"TSL_TEST_SLOW": "+0.02" if disk else "+0.2", "TSL_TEST_CHECKPOINTS": "prompt"})
     patience = harness.Patience(100)
     while steps_saved(out) < 2:
         check(process.poll() is None and not patience.over(), "no checkpoint of a part of the solution")
@@ -149,8 +163,8 @@ def predicted(name, ranks):
             np.savetxt(suite.path(letter + ".csv"), x, fmt="%d")
     for n_ranks in ranks:
         enough = least(name, sources, n_ranks)
-        for times in (1.02, 2, 4, 10, 100) if not FAST else (1.02, 10):
-            tree = tree_of(name, sources, f"{int(1024 * enough * times) + 1} B")
+        for times, disk in [(1.02, False), (10, False), (3, True)] + ([] if FAST else [(2, False), (100, False), (1.02, True)]):
+            tree = tree_of(name, sources, f"{int(1024 * enough * times) + 1} B", disk)
             part, seconds, cells = counted(tree, n_ranks)
             off = part / (cells / n ** 2) - 1
             check(abs(off) < 0.15, f"{part} of the table, counted {cells / n ** 2:.4g}: {n_ranks} ranks, {times} times {enough} KiB")
@@ -192,7 +206,10 @@ for name in [n for n in PROBLEMS if n not in ("local", "overlap", "read")]:
     suite.case(f"cells computed again, {name}", predicted, name, (None, 2, 3))
 suite.case("decisions made again", predicted_sweep)
 suite.case("again, fewer columns than ranks", predicted_narrow)
-suite.case("killed in the walk, global, 1 rank, then 2", killed, "global", None, 2, signal.SIGKILL)
+suite.case("killed in the walk, global, 1 rank, then 2", killed, "global", None, 2, signal.SIGKILL, True)
+for n_ranks, args in suite.cards():
+    for name in ("unit edit", "global", "local", "dtw f32"):
+        suite.case(f"{args[-1]}, {name}", on_card, name, n_ranks, args)
 if not FAST:
     suite.case("stopped in the walk, local, 3 ranks, then 1", killed, "local", 3, None, signal.SIGTERM)
     suite.case("killed in the walk, dtw, 2 ranks, then 3", killed, "dtw", 2, 3, signal.SIGKILL)

@@ -159,9 +159,11 @@ typedef struct dp_params {
   int64_t insert, remove, replace; /**< EDIT: costs >= 0 */
   int64_t least;                   /**< LOCAL: a score that some alignment has (dp_anchors.h) */
   int64_t budget;                  /**< RECOVER: bytes of memory that a rank may use for it */
+  int64_t special_rows;            /**< RECOVER: bytes of a rank's rows on disk; 0: in memory */
   double kt;                       /**< PARTITION: kcal/mol */
   double threshold;                /**< PARTITION: least probability of a pair that is listed */
   letters_scores scores;           /**< GLOBAL, LOCAL */
+  char special_folder[256];        /**< where they are */
 } dp_params;
 
 /**

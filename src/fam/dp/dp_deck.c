@@ -56,6 +56,16 @@ static const tsl_key edit_keys[] = {TSL_INT_KEY("insert", EDIT(insert), "1", 0, 
                                                 "Cost of a letter changed into another."),
                                     {0}};
 
+#define ROWS(member) offsetof(dp_deck, special_rows.member) - offsetof(dp_deck, special_rows)
+static const tsl_key special_keys[] = {
+    TSL_TEXT_KEY("folder", ROWS(folder), "",
+                 "Folder of each rank's host for a file that has no name; relative to the working "
+                 "folder; default: rows are kept in memory."),
+    TSL_BYTES_KEY("size", ROWS(size), "", 1 << 16, 0x1p60,
+                  "What a rank may write there; default: half of what is free, shared by the "
+                  "ranks."),
+    {0}};
+
 #define SOURCE_KEY(name, member, doc) \
   TSL_MAP_KEY(name, AT(member), source_keys, sizeof(dp_source), doc)
 #define NUMBERS_KEY(name, member, doc) \
@@ -130,6 +140,8 @@ const tsl_key dp_keys[] = {
                    "Where the solution is recovered: where the table is, or on the host."),
     TSL_BYTES_KEY("memory", AT(memory), "1 GiB", 1 << 16, 0x1p50,
                   "Mode recover: memory a rank may use for it (rows and decisions kept)."),
+    TSL_MAP_KEY("special_rows", AT(special_rows), special_keys, sizeof((dp_deck *)0)->special_rows,
+                "Mode recover: the rows between which the solution is recovered on disk."),
     TSL_INT_KEY("best", AT(best), "1", 1, 10000,
                 "Local, mode recover: so many best alignments, no two of which have a pair of "
                 "letters in common."),
@@ -146,16 +158,16 @@ const tsl_key dp_keys[] = {
 
 /** Keys that a row of dp_ready.def must name, in the order in which they are looked at. */
 static const char *const used_keys[] = {
-    "a",         "b",         "weights",    "values",      "dimensions", "keys",    "gaps",
-    "returns",   "costs",     "start",      "capacity",    "n",          "k",       "modulus",
-    "edit",      "scores",    "alphabet",   "distance",    "span",       "wobble",  "type",
-    "table",     "tables",    "data",       "constants",   "boundary",   "cell",    "goal",
-    "pattern",   "interpret", "parameters", "temperature", "dangles",    "recover", "memory",
-    "alignment", "structure", "band",       "free_ends",   "threshold",  "gamma",   "dot_plot",
-    "best"};
+    "a",         "b",           "weights",    "values",      "dimensions", "keys",    "gaps",
+    "returns",   "costs",       "start",      "capacity",    "n",          "k",       "modulus",
+    "edit",      "scores",      "alphabet",   "distance",    "span",       "wobble",  "type",
+    "table",     "tables",      "data",       "constants",   "boundary",   "cell",    "goal",
+    "pattern",   "interpret",   "parameters", "temperature", "dangles",    "recover", "memory",
+    "alignment", "structure",   "band",       "free_ends",   "threshold",  "gamma",   "dot_plot",
+    "best",      "special_rows"};
 
 static const char recovery_keys[] =
-    "recover memory alignment structure threshold gamma dot_plot best";
+    "recover memory special_rows alignment structure threshold gamma dot_plot best";
 
 /** Is the word in the list? */
 static bool has_word(const char *list, const char *word) {

@@ -11,6 +11,7 @@
 #include "dp_others.h"
 #include "dp_recur_deck.h"
 #include "dp_recur_problem.h"
+#include "scratch_file.h"
 
 /** Most letters of an RNA whose structure the summary shows. */
 enum { DP_SHOWN_LETTERS = 100 };
@@ -26,6 +27,10 @@ typedef struct dp_deck {
     int64_t insert, remove, replace;
   } edit;
   letters_scores_deck scores;
+  struct {
+    char *folder;
+    int64_t size;
+  } special_rows;
   char *alignment;    /**< text file with the alignment */
   char *parameters;   /**< FOLD: file of energies */
   char *structure;    /**< FOLD, PARTITION: text file with dots and brackets */

@@ -122,6 +122,35 @@ done:
   return err;
 }
 
+/** Where a recovery's rows go to disk: is there a folder, with room as this host sees it? */
+static tsl_err settle_rows(const tsl_deck *deck, const dp_deck *s, const tsl_problem *problem,
+                           dp_params *p) {
+  tsl_err err = TSL_OK;
+  const char *folder = s->special_rows.folder;
+  const int64_t ranks = problem->n_devices > 0 ? problem->n_devices : 1;
+  tsl_scratch_file file = {.folder = NULL};
+  char need[24], have[24];
+  if (!tsl_deck_given(deck, "dp.special_rows")) return TSL_OK;
+  if (folder == NULL || folder[0] == '\0')
+    TSL_DECK_FAIL(deck, "dp.special_rows", "needs the key folder");
+  if (snprintf(p->special_folder, sizeof p->special_folder, "%s", folder) >=
+      (int)sizeof p->special_folder)
+    TSL_DECK_FAIL(deck, "dp.special_rows.folder", "longer than %d bytes",
+                  (int)sizeof p->special_folder - 1);
+  TSL_TRY(tsl_deck_blame(deck, "dp.special_rows.folder",
+                         tsl_scratch_open(p->special_folder, 0, &file)));
+  const int64_t n_free = tsl_scratch_free(&file) / ranks;
+  p->special_rows = s->special_rows.size > 0 ? s->special_rows.size : n_free / 2;
+  if (p->special_rows > n_free || p->special_rows == 0)
+    TSL_DECK_FAIL(deck, "dp.special_rows.size",
+                  "%s, but '%s' has only %s free for each of %lld rank%s",
+                  tsl_bytes_text((double)p->special_rows, need), folder,
+                  tsl_bytes_text((double)n_free, have), (long long)ranks, ranks == 1 ? "" : "s");
+done:
+  tsl_scratch_close(&file);
+  return err;
+}
+
 static tsl_err dp_create(tsl_deck *deck, tsl_problem *problem) {
   tsl_err err = TSL_OK;
   dp_deck s;
@@ -137,6 +166,7 @@ static tsl_err dp_create(tsl_deck *deck, tsl_problem *problem) {
   p->free_ends = s.free_ends;
   if (p->problem == DP_RECURRENCE) return dp_recur_create(deck, &s, problem);
   p->engine = (int32_t)dp_ready_of(p)->engine, p->type = s.type;
+  TSL_TRY(settle_rows(deck, &s, problem, p));
   TSL_TRY(dp_own_create(deck, &s, problem));
   TSL_TRY(dp_ready_of(p)->load(deck, &s, problem));
   TSL_TRY(check_sizes(deck, p));
@@ -178,6 +208,12 @@ static void tell_first_look(const tsl_problem *problem, char *text, size_t size)
                  (long long)p->least, 100 * dp_needed_part(p, dp_own_of(problem)->needed, lo, hi));
 }
 
+static void tell_rows(const dp_params *p, char *text, size_t size) {
+  char most[24];
+  (void)snprintf(text, size, "special rows go to disk in '%s', at most %s of a rank\n",
+                 p->special_folder, tsl_bytes_text((double)p->special_rows, most));
+}
+
 /** How the input was read; what the dependency checker found in the deck's recurrence; bands of
  *  diagonals; what the way back costs. */
 static void dp_describe(const tsl_problem *problem, char *text, size_t size) {
@@ -197,8 +233,10 @@ static void dp_describe(const tsl_problem *problem, char *text, size_t size) {
     used += snprintf(text + used, size - (size_t)used,
                      "rank 0 alone finds the alignments after the best one, after the table\n");
   if (own->all_again > 0 && !own->attempts.certain)
-    (void)snprintf(text + used, size - (size_t)used,
-                   "the way back computes about %.3g of the table again\n", own->all_again);
+    used += snprintf(text + used, size - (size_t)used,
+                     "the way back computes about %.3g of the table again\n", own->all_again);
+  if (dp_params_of(problem)->special_rows > 0 && (size_t)used < size)
+    tell_rows(dp_params_of(problem), text + used, size - (size_t)used);
 }
 
 const tsl_family tsl_family_dp = {

@@ -27,21 +27,44 @@ static bool region_fits(const dp_params *p, double rows, double columns, double 
   return bytes > 0;
 }
 
+/** Rows on disk: more of them would save less than 1/16 of the table, and make tiles short. */
+static const double ENOUGH_ROWS = 16;
+
+/** Columns of a rank that has more than its part. */
+static double widest(const dp_params *p, int64_t ranks) {
+  const double columns = ceil((double)p->m / (double)ranks);
+  return ranks > 1 ? 1.25 * columns : columns;
+}
+
+static double row_bytes(const dp_params *p, int64_t columns) {
+  return (double)columns * dp_space_state_bytes(p) + 64;
+}
+
+static double side_bytes(const dp_params *p, bool edges) {
+  return edges ? (double)p->n * dp_space_state_bytes(p) : 0;
+}
+
+double dp_space_least_rows(const dp_params *p, int64_t ranks) {
+  return row_bytes(p, (int64_t)widest(p, ranks)) + side_bytes(p, ranks > 1);
+}
+
 double dp_space_rows(const dp_params *p, int64_t columns, bool edges, double bytes) {
-  const double each = dp_space_state_bytes(p), row = (double)columns * each + 64;
-  const double rest = bytes - (edges ? (double)p->n * each : 0);
-  const double most = floor((bytes / 2 - (bytes - rest)) / row);
-  if (most >= 1 && region_fits(p, (double)p->n / most, (double)columns, rest - most * row))
-    return most;
-  return region_fits(p, (double)p->n, (double)columns, rest - row) ? 1 : 0;
+  const double row = row_bytes(p, columns), sides = side_bytes(p, edges);
+  const bool disk = p->special_rows > 0;
+  const double fit = floor(((disk ? (double)p->special_rows : bytes / 2) - sides) / row);
+  const double most = disk ? fmin(fit, ENOUGH_ROWS) : fit;
+  const double one = disk ? bytes : bytes - sides - row; /* left beside one row */
+  const double rest = disk ? bytes : bytes - sides - most * row;
+  if (disk && most < 1) return 0;
+  if (most >= 1 && region_fits(p, (double)p->n / most, (double)columns, rest)) return most;
+  return region_fits(p, (double)p->n, (double)columns, one) ? 1 : 0;
 }
 
 dp_space dp_space_plan(const dp_params *p, int64_t ranks, double bytes) {
   const double columns = ceil((double)p->m / (double)ranks);
-  const double widest = ranks > 1 ? 1.25 * columns : columns; /* shares are not all the same */
   const double all = (double)p->n * columns * dp_space_cell_bits(p) / 8;
   dp_space s = {.least = ceil(2 * all / bytes)};
-  s.most = dp_space_rows(p, (int64_t)widest, ranks > 1, bytes);
+  s.most = dp_space_rows(p, (int64_t)widest(p, ranks), ranks > 1, bytes);
   if (s.least < 1) s.least = 1;
   s.fits = s.most >= 1;
   s.halves = s.least > s.most;
@@ -139,7 +162,7 @@ void dp_space_again(const dp_params *p, const dp_ends *stages, int64_t ranks, bo
                                 dp_space_column(p, ranks, rank + 1)};
     const int64_t width = columns[1] - columns[0];
     const double each = dp_space_state_bytes(p);
-    double kept = rank > 0 ? (double)p->n * each : 0;
+    double kept = rank > 0 ? (double)p->n * each : 0; /* of memory */
     int64_t rows[2] = {0, 0};
     for (int64_t s = 0; s < stages->n; s++, rows[0] = rows[1]) {
       rows[1] = stages->at[s];
@@ -147,6 +170,7 @@ void dp_space_again(const dp_params *p, const dp_ends *stages, int64_t ranks, bo
           dp_space_step(p, width, rank > 0, rows[1] - rows[0], INT64_MAX, kept_bytes, &w);
       kept += (double)tsl_divide_up(rows[1] - rows[0], step) * (double)width * each;
     }
+    if (p->special_rows > 0) kept = 0;
     for (int64_t s = stages->n - 1; s >= 0; s--) {
       rows[0] = s > 0 ? stages->at[s - 1] : 0, rows[1] = stages->at[s];
       const int64_t step =

@@ -23,10 +23,14 @@ double dp_space_cell_bits(const dp_params *p);
 /** Bytes of one column's state; as many of a wavefront's edge for a row. */
 double dp_space_state_bytes(const dp_params *p);
 
-/** Rows of a wavefront's columns that are kept at most within so many bytes: as many as half of
- *  them holds, or 1; 0: what lies between them would not fit the rest.
+/** Rows of a wavefront's columns that are kept at most, of so many bytes of memory: as many as half
+ *  of them holds, or of p->special_rows bytes on disk up to 16; or 1; 0: not even then would what
+ *  lies between them fit the memory that is left.
  *  @param[in] edges  the left edge of all rows is kept beside them */
 double dp_space_rows(const dp_params *p, int64_t columns, bool edges, double bytes);
+
+/** Bytes of the fewest special rows that a rank of so many may need, with its left edges. */
+double dp_space_least_rows(const dp_params *p, int64_t ranks);
 
 /** A wavefront on so many ranks, with so many bytes of memory on each. */
 typedef struct dp_space {

@@ -112,6 +112,20 @@ done:
   return err;
 }
 
+/** One row and the left edges must fit the disk, whatever the memory. */
+static tsl_err check_rows(const dp_params *p, int64_t ranks) {
+  tsl_err err = TSL_OK;
+  char need[24], have[24];
+  const double least = dp_space_least_rows(p, ranks);
+  if (p->engine == DP_WAVEFRONT && p->special_rows > 0 && (double)p->special_rows < least)
+    TSL_FAIL(TSL_ERR_INPUT,
+             "dp.special_rows.size: %s for each rank is too little: one row of its columns and the "
+             "left edge of all rows need %s",
+             tsl_bytes_text((double)p->special_rows, have), tsl_bytes_text(least, need));
+done:
+  return err;
+}
+
 /** The stages that fit; an error that says how much memory is enough where none do. */
 static tsl_err stages_for_memory(const dp_params *p, const tsl_limits *limits, int64_t ranks,
                                  stage_range *s) {
@@ -120,6 +134,7 @@ static tsl_err stages_for_memory(const dp_params *p, const tsl_limits *limits, i
   const double room = device_room(p, limits);
   double enough = smaller((double)p->budget, room);
   TSL_TRY(check_decisions(p, ranks, room));
+  TSL_TRY(check_rows(p, ranks));
   *s = stages_in(p, ranks, enough);
   const bool bound = enough < (double)p->budget; /* ranks halve regions by dp.memory alone */
   if (s->fits && !(bound && s->halves)) return TSL_OK;

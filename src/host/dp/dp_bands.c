@@ -18,8 +18,8 @@ static void band_clear(const dp_bands *bands, dp_band *b) {
   const dp_context *c = bands->c;
   bands->engine->close(&b->engine);
   for (int64_t k = 0; k < b->n_kept; k++) {
-    dp_release(c, &b->kept[k].top);
-    dp_release(c, &b->kept[k].left);
+    dp_kept_release(c, &b->kept[k].top);
+    dp_kept_release(c, &b->kept[k].left);
   }
   TSL_FREE_ALL(b->kept, b->image);
   dp_release(c, &b->right);
@@ -31,6 +31,7 @@ void dp_bands_clear(dp_bands *bands) {
   if (bands->c == NULL) return;
   for (int64_t k = 0; k < bands->n; k++) band_clear(bands, &bands->list[k]);
   for (int64_t k = 0; k < bands->n_edges; k++) dp_release(bands->c, &bands->edges[k].data);
+  dp_keep_clear(&bands->keep);
   dp_lane_states_clear(&bands->loaded);
   dp_release(bands->c, &bands->state);
   dp_release(bands->c, &bands->piece);
@@ -275,18 +276,19 @@ static tsl_err keep_rows(dp_bands *bands, dp_band *b, int64_t lo, int64_t rows, 
   TSL_TRY(tsl_grow((void **)&b->kept, b->n_kept, 1, &b->kept_room, sizeof *kept, "list"));
   kept = &b->kept[b->n_kept++];
   *kept = (dp_kept_rows){.lo = lo + from, .hi = lo + to};
-  bands->history += state + edge;
-  if (bands->history > c->p->budget)
+  const double all = (double)(bands->keep.bytes + state + edge);
+  if (all > (double)dp_keep_most(c))
     TSL_FAIL(TSL_ERR_MEMORY,
-             "dp.memory: %s is too little to recover the solution on this rank: the rows between "
-             "its tiles need about %s; raise it, or use more ranks",
-             tsl_bytes_text((double)c->p->budget, have),
-             tsl_bytes_text((double)bands->history * (double)c->p->n / (double)kept->hi, need));
-  TSL_TRY(dp_reserve(c, &kept->top, state, "special row"));
-  TSL_TRY(bands->engine->state_get(b->engine, kept->top.data));
+             "dp.%s: %s is too little to recover the solution on this rank: the rows between its "
+             "tiles need about %s; raise it, or use more ranks",
+             c->p->special_rows > 0 ? "special_rows.size" : "memory",
+             tsl_bytes_text((double)dp_keep_most(c), have),
+             tsl_bytes_text(all * (double)c->p->n / (double)kept->hi, need));
+  TSL_TRY(dp_kept_reserve(c, &bands->keep, state, "special row", &kept->top));
+  TSL_TRY(bands->engine->state_get(b->engine, kept->top.data.data));
   if (b->lo > 0) {
-    TSL_TRY(dp_reserve(c, &kept->left, edge, "special column"));
-    TSL_TRY(dp_edge_move(c, (char *)left, rows, from, to, kept->left.data, true));
+    TSL_TRY(dp_kept_reserve(c, &bands->keep, edge, "special column", &kept->left));
+    TSL_TRY(dp_edge_move(c, (char *)left, rows, from, to, kept->left.data.data, true));
   }
   *out = kept;
 done:
@@ -305,9 +307,12 @@ static tsl_err tile_in_pieces(dp_bands *bands, dp_band *b, int64_t lo, int64_t h
   for (int64_t from = 0; from < rows; from += step) {
     const int64_t to = from + step < rows ? from + step : rows;
     TSL_TRY(keep_rows(bands, b, lo, rows, from, to, left, &kept));
-    TSL_TRY(bands->engine->tile(b->engine, lo + from, lo + to, b->lo > 0 ? kept->left.data : left,
-                                bands->piece.data, false, nowhere));
+    const void *side = b->lo > 0 ? kept->left.data.data : left;
+    TSL_TRY(bands->engine->tile(b->engine, lo + from, lo + to, side, bands->piece.data, false,
+                                nowhere));
     TSL_TRY(dp_edge_move(c, b->right.data, rows, from, to, bands->piece.data, false));
+    TSL_TRY(dp_kept_store(c, &bands->keep, &kept->top));
+    TSL_TRY(dp_kept_store(c, &bands->keep, &kept->left));
   }
 done:
   return err;

@@ -10,6 +10,7 @@
 #pragma once
 
 #include "dp_ends.h"
+#include "dp_kept.h"
 #include "dp_steps.h"
 
 TSL_C_BEGIN
@@ -67,8 +68,8 @@ typedef struct dp_band_engine {
 /** Rows that were computed together: what their recovery needs. */
 typedef struct dp_kept_rows {
   int64_t lo, hi;
-  dp_buffer top;  /**< state above them */
-  dp_buffer left; /**< edge; empty: the boundary */
+  dp_kept top;  /**< state above them */
+  dp_kept left; /**< edge; none: the boundary */
 } dp_kept_rows;
 
 /** Neighbouring lanes that are computed as one. */
@@ -106,7 +107,7 @@ typedef struct dp_bands {
   dp_edge *edges; /**< [n_edges], at most edges_each of a column */
   int64_t n_edges, edge_room;
   int edges_each;        /**< 2 where stages overlap, else 1 */
-  int64_t history;       /**< bytes kept */
+  dp_keep keep;          /**< of all bands' kept rows */
   double again;          /**< cells computed again on the way back */
   dp_lane_states loaded; /**< from a checkpoint, host */
   dp_buffer state;       /**< of a band, on its way to or from a checkpoint */

@@ -52,14 +52,13 @@ static bool goes_with(const dp_band *b, const dp_kept_rows *kept, const tsl_unit
   return b->lanes[0] == u->lane && kept->lo >= u->lo[0] && kept->hi <= u->hi[0];
 }
 
-static dp_saved_rows rows_of(const dp_params *p, const dp_band *b, const dp_kept_rows *kept) {
+static dp_saved_rows rows_of(const dp_band *b, const dp_kept_rows *kept) {
   return (dp_saved_rows){.from = b->lo,
                          .to = b->hi,
                          .end = b->lanes[1],
                          .lo = kept->lo,
                          .hi = kept->hi,
-                         .left_bytes =
-                             kept->left.data != NULL ? dp_edge_size(p, kept->hi - kept->lo) : 0};
+                         .left_bytes = kept->left.bytes};
 }
 
 int64_t dp_bands_state_bytes(const dp_bands *bands, const tsl_unit *u, int64_t stage) {
@@ -68,7 +67,7 @@ int64_t dp_bands_state_bytes(const dp_bands *bands, const tsl_unit *u, int64_t s
   for (int64_t k = 0; k < bands->n; k++) {
     const dp_band *b = &bands->list[k];
     for (int64_t s = 0; s < b->n_kept; s++) {
-      const dp_saved_rows rows = rows_of(p, b, &b->kept[s]);
+      const dp_saved_rows rows = rows_of(b, &b->kept[s]);
       if (goes_with(b, &b->kept[s], u)) bytes += dp_saved_rows_bytes(p, &rows);
     }
   }
@@ -128,17 +127,20 @@ done:
   return err;
 }
 
-static tsl_err save_rows(const dp_bands *bands, const dp_band *b, const dp_kept_rows *kept,
-                         char **at) {
+static tsl_err save_rows(dp_bands *bands, const dp_band *b, dp_kept_rows *kept, char **at) {
   tsl_err err = TSL_OK;
   const dp_context *c = bands->c;
-  const dp_saved_rows rows = rows_of(c->p, b, kept);
+  const dp_saved_rows rows = rows_of(b, kept);
   char *top = NULL, *left = NULL;
   *at = dp_saved_rows_put(c->p, &rows, *at, &top, &left);
-  TSL_TRY(state_out(bands, b->hi - b->lo, kept->top.data, top));
+  TSL_TRY(dp_kept_fetch(c, &bands->keep, &kept->top));
+  TSL_TRY(state_out(bands, b->hi - b->lo, kept->top.data.data, top));
+  TSL_TRY(dp_kept_store(c, &bands->keep, &kept->top));
   if (rows.left_bytes == 0) goto done;
-  TSL_TRY(dp_copy(c, left, kept->left.data, rows.left_bytes, DP_COPY_OUT));
+  TSL_TRY(dp_kept_fetch(c, &bands->keep, &kept->left));
+  TSL_TRY(dp_copy(c, left, kept->left.data.data, rows.left_bytes, DP_COPY_OUT));
   TSL_TRY(dp_wait(c));
+  TSL_TRY(dp_kept_store(c, &bands->keep, &kept->left));
 done:
   return err;
 }
@@ -188,10 +190,13 @@ static tsl_err load_rows(dp_bands *bands, const tsl_unit *u, const dp_saved_rows
   kept = &b->kept[b->n_kept++];
   *kept = (dp_kept_rows){.lo = rows->lo, .hi = rows->hi};
   b->row = rows->hi;
-  bands->history += top + rows->left_bytes;
-  TSL_TRY(bytes_in(c, &kept->top, rows->top, top, "special row"));
-  if (rows->left_bytes > 0)
-    TSL_TRY(bytes_in(c, &kept->left, rows->left_edge, rows->left_bytes, "special column"));
+  TSL_TRY(dp_kept_reserve(c, &bands->keep, top, "special row", &kept->top));
+  TSL_TRY(bytes_in(c, &kept->top.data, rows->top, top, "special row"));
+  TSL_TRY(dp_kept_store(c, &bands->keep, &kept->top));
+  if (rows->left_bytes == 0) goto done;
+  TSL_TRY(dp_kept_reserve(c, &bands->keep, rows->left_bytes, "special column", &kept->left));
+  TSL_TRY(bytes_in(c, &kept->left.data, rows->left_edge, rows->left_bytes, "special column"));
+  TSL_TRY(dp_kept_store(c, &bands->keep, &kept->left));
 done:
   return err;
 }

@@ -163,20 +163,24 @@ static tsl_err trace_region(walk *w, region r) {
   return trace_halves(w, &r, length_of(&r, 1) >= length_of(&r, 0) ? 1 : 0);
 }
 
-tsl_err dp_bands_region(dp_bands *bands, const dp_band *b, const dp_kept_rows *kept,
-                        tsl_cursor *cursor, dp_steps *steps) {
+tsl_err dp_bands_region(dp_bands *bands, const dp_band *b, dp_kept_rows *kept, tsl_cursor *cursor,
+                        dp_steps *steps) {
   tsl_err err = TSL_OK;
   const dp_context *c = bands->c;
   const int64_t rows = kept->hi - kept->lo, columns = b->hi - b->lo;
-  const region whole = {.cells = {{kept->lo, b->lo}, {kept->hi, b->hi}},
-                        .top = {kept->top.data, columns, 0},
-                        .left = {b->lo > 0 ? kept->left.data : NULL, rows, 0}};
+  const int64_t held = dp_keep_held(c, &bands->keep, kept->top.bytes + kept->left.bytes);
   walk w = {.bands = bands,
             .cursor = cursor,
             .steps = steps,
-            .memory = c->p->budget - bands->history - dp_edge_size(c->p, rows) -
+            .memory = c->p->budget - held - dp_edge_size(c->p, rows) -
                       bands->engine->state_bytes(c->p, columns)};
-  TSL_TRY(trace_region(&w, whole));
+  TSL_TRY(dp_kept_fetch(c, &bands->keep, &kept->top));
+  TSL_TRY(dp_kept_fetch(c, &bands->keep, &kept->left));
+  TSL_TRY(trace_region(&w, (region){.cells = {{kept->lo, b->lo}, {kept->hi, b->hi}},
+                                    .top = {kept->top.data.data, columns, 0},
+                                    .left = {kept->left.data.data, rows, 0}}));
+  TSL_TRY(dp_kept_store(c, &bands->keep, &kept->top));
+  TSL_TRY(dp_kept_store(c, &bands->keep, &kept->left));
 done:
   dp_release(c, &w.top);
   dp_release(c, &w.left);

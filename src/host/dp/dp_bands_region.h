@@ -20,7 +20,7 @@ TSL_C_BEGIN
  * @param[in,out] cursor  as in dp_bands_trace; the lane is left as it is, or becomes -1
  * @return TSL_ERR_MEMORY: dp.memory does not hold the edges; those of the device
  */
-tsl_err dp_bands_region(dp_bands *bands, const dp_band *b, const dp_kept_rows *kept,
-                        tsl_cursor *cursor, dp_steps *steps);
+tsl_err dp_bands_region(dp_bands *bands, const dp_band *b, dp_kept_rows *kept, tsl_cursor *cursor,
+                        dp_steps *steps);
 
 TSL_C_END
