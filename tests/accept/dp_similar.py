@@ -222,8 +222,8 @@ def slow_root():
 
 def on_card(mode, ranks, args):
     """A table that takes a card a second: the cores of its host are faster by a band."""
-    section = {"problem": "global", "mode": mode, "alphabet": "dna", "memory": "2 GiB", "a": {"random": 1500000, "seed": 1},
-               "b": {"mutate": 0.0005, "seed": 2}}
+    section = {"problem": "global", "mode": mode, "alphabet": "dna", "a": {"random": 1500000, "seed": 1},
+               "b": {"mutate": 0.0005, "seed": 2}, **({"memory": "256 MiB"} if mode == "recover" else {})}
     made = []
     for band in ("off", "auto"):
         tree = {"family": "dp", "run": {"ranks": "all"}, "dp": {**section, "band": band}}

@@ -1,12 +1,17 @@
 /** @file dp_cpu_align_trace.c  The way back through a kept tile: blocks of it are computed again,
  *  cell by cell, with the ways that attain each value. */
 #include "dp_cpu_align.h"
+#include "fn.h"
 
 #include <string.h>
 
 /* Ways of a cell: how H is attained (the first that does), and whether its gaps were just opened.
  */
 enum { H_PAIR = 0, H_LEFT = 1, H_UP = 2, H_END = 3, H_MASK = 3, E_OPENED = 4, F_OPENED = 8 };
+
+/** Cells of a row in a vector; rows have room for one more than their cells. */
+enum { CELLS = 16 };
+typedef int32_t cells __attribute__((vector_size(CELLS * sizeof(int32_t)), aligned(4), may_alias));
 
 /** The part of a kept block that the walk can reach: rows 1..rows, columns 1..columns. */
 typedef struct patch {
@@ -16,23 +21,24 @@ typedef struct patch {
   int32_t *h, *f;                 /**< [columns + 1] H and F' of the row above */
   int32_t *pair, *best, *now, *e; /**< [columns + 1] of a row: pairs; the better of a pair and a gap
                                        in b; H; what a gap in a comes from */
+  uint8_t *codes;                 /**< [columns + 1] of letters */
   uint8_t *ways;                  /**< [rows][columns] */
 } patch;
 
-/** Pairs and gaps in b of a row, and the better of the two. over: H left of the row above. */
-static void row_before(patch *p, const uint8_t letter, int32_t over) {
+/** Pairs and gaps in b of row i, and the better of the two. over: H left of the row above. */
+TSL_LEVELS static void row_before(patch *p, int64_t i, int32_t over) {
   const dp_cpu_align *b = p->band;
-  const bool linear = b->kind == DP_ALIGN_LINEAR;
+  const int64_t n = p->columns, row = b->keep_lo + p->row + i - 1;
   const int32_t extend = b->extend_f, floor = b->kind == DP_ALIGN_LOCAL ? 0 : INT32_MIN;
-  const uint8_t *columns = b->columns + p->column - 1;
-  const int32_t *restrict h = p->h, *restrict f = linear ? p->h : p->f;
+  const int32_t match = b->match, mismatch = b->mismatch;
+  const uint8_t code = b->row_codes[row], *restrict codes = p->codes;
+  const int32_t *restrict h = p->h, *restrict f = b->kind == DP_ALIGN_LINEAR ? p->h : p->f;
   int32_t *restrict pair = p->pair, *restrict best = p->best;
-  const int64_t n = p->columns;
   p->h[0] = over;
-  if (linear)
-    for (int64_t j = 1; j <= n; j++) pair[j] = letter == columns[j] ? b->match : b->mismatch;
+  if (b->matrix)
+    for (int64_t j = 1; j <= n; j++) pair[j] = b->scores.s[code][codes[j]];
   else
-    for (int64_t j = 1; j <= n; j++) pair[j] = b->scores.s[letter][columns[j]];
+    for (int64_t j = 1; j <= n; j++) pair[j] = code == codes[j] ? match : mismatch;
 #pragma omp simd
   for (int64_t j = 1; j <= n; j++) {
     const int32_t gap = f[j] - extend, with = pair[j] + h[j - 1];
@@ -42,27 +48,56 @@ static void row_before(patch *p, const uint8_t letter, int32_t over) {
   }
 }
 
-/** Gaps in a, one cell after another, and H; e: what a gap comes from. */
-static void row_across(patch *p, int32_t left_h, int32_t left_e) {
+/** *x becomes the larger of both, cell by cell. */
+static inline void enlarge(cells *x, const cells *y) {
+  const cells mask = *x > *y;
+  *x = (*x & mask) | (*y & ~mask);
+}
+
+/** What each cell's gap is worth where it may have been opened by a cell before it in the vector:
+ *  x[k] becomes the largest of x[k - d] - d extend, by ones, twos, fours and eights. */
+static inline void spread(cells *x, int32_t extend) {
+  static const cells from[4] = {{16, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14},
+                                {16, 16, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13},
+                                {16, 16, 16, 16, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11},
+                                {16, 16, 16, 16, 16, 16, 16, 16, 0, 1, 2, 3, 4, 5, 6, 7}};
+  const cells none = (cells){0} + INT32_MIN;
+  for (int k = 0; k < 4; k++) {
+    const cells less = *x - (extend << k), shifted = __builtin_shuffle(less, none, from[k]);
+    enlarge(x, &shifted);
+  }
+}
+
+/**
+ * Gaps in a, and H; e: what a gap comes from. A gap that is opened right after another is never
+ * better than the longer one (open >= 0), so only those opened after pairs and gaps in b count:
+ * E[j] = max over k <= j of best[k] - open - (j - k) extend, and of the left side's, j cells away.
+ */
+TSL_LEVELS static void row_across(patch *p, int32_t left_h, int32_t left_e) {
   const dp_cpu_align *b = p->band;
-  const bool linear = b->kind == DP_ALIGN_LINEAR;
-  const int32_t extend = b->extend_e, open = b->open;
+  const int32_t extend = b->extend_e, open = b->open; /* open 0 where linear */
+  static const cells next = {16, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14};
+  const cells away = (cells){1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16} * extend;
   const int64_t n = p->columns;
-  const int32_t *restrict best = p->best;
-  int32_t *restrict now = p->now, *restrict from = p->e;
-  int32_t e = linear ? left_h : left_e;
-  now[0] = left_h;
-  for (int64_t j = 1; j <= n; j++) {
-    from[j] = e;
-    e -= extend;
-    const int32_t h = best[j] > e ? best[j] : e, opened = h - open; /* open 0 where linear */
-    now[j] = h;
-    e = e > opened ? e : opened;
+  int32_t before = b->kind == DP_ALIGN_LINEAR ? left_h : left_e;
+  p->now[0] = left_h;
+  for (int64_t j = 1; j <= n; j += CELLS) {
+    cells h = *(const cells *)(p->best + j), e = h - open;
+    const cells far = before - away;
+    spread(&e, extend);
+    enlarge(&e, &far);
+    const cells left = (cells){0} + before, from = __builtin_shuffle(e, left, next),
+                gap = from - extend;
+    enlarge(&h, &gap);
+    *(cells *)(p->e + j) = from;
+    *(cells *)(p->now + j) = h;
+    before = e[CELLS - 1];
   }
 }
 
 /** One row of ways, from the left side h, e of this row and h of the row above. */
-static void patch_row(patch *p, int64_t i, int32_t over, int32_t left_h, int32_t left_e) {
+TSL_LEVELS static void patch_row(patch *p, int64_t i, int32_t over, int32_t left_h,
+                                 int32_t left_e) {
   const dp_cpu_align *b = p->band;
   const int32_t end = b->kind == DP_ALIGN_LOCAL ? 0 : INT32_MIN; /* H where a local one begins */
   const int32_t linear = b->kind == DP_ALIGN_LINEAR ? E_OPENED | F_OPENED : 0;
@@ -71,7 +106,7 @@ static void patch_row(patch *p, int64_t i, int32_t over, int32_t left_h, int32_t
   int32_t *restrict h = p->h, *restrict f = p->f;
   const int32_t *restrict now = p->now, *restrict e = p->e, *restrict pair = p->pair;
   uint8_t *restrict ways = p->ways + (i - 1) * n - 1;
-  row_before(p, b->rows[b->keep_lo + p->row + i - 1], over);
+  row_before(p, i, over);
   row_across(p, left_h, left_e);
 #pragma omp simd
   for (int64_t j = 1; j <= n; j++) {
@@ -101,6 +136,8 @@ static void patch_fill(patch *p, int64_t i, int64_t j) {
   const size_t bytes = (size_t)p->columns * sizeof *p->h;
   memcpy(p->h + 1, b->keep_row_h + block * b->m + p->column, bytes);
   memcpy(p->f + 1, b->keep_row_f + block * b->m + p->column, bytes);
+  for (int64_t c = 1; c <= p->columns; c++)
+    p->codes[c] = b->column_code[b->columns[p->column + c - 1]];
   for (int64_t r = 1; r <= p->rows; r++) patch_row(p, r, edge_h[r - 1], edge_h[r], edge_e[r]);
 }
 
@@ -146,7 +183,8 @@ tsl_err dp_cpu_align_trace(const dp_cpu_align *b, dp_place *place, uint8_t *step
     TSL_FAIL(TSL_ERR_INTERNAL, "cell (%lld, %lld) is not in the kept tile", (long long)place->row,
              (long long)place->column);
   for (int k = 0; k < 6; k++)
-    TSL_TRY(tsl_alloc(b->width + 1, sizeof *p.h, "row of a walk", (void **)lists[k]));
+    TSL_TRY(tsl_alloc(b->width + 2 + CELLS, sizeof *p.h, "row of a walk", (void **)lists[k]));
+  TSL_TRY(tsl_alloc(b->width + 1, 1, "letters of a walk", (void **)&p.codes));
   TSL_TRY(tsl_alloc(b->width * ALIGN_KEEP_ROWS, 1, "ways of a walk", (void **)&p.ways));
   while (i > 0 && j > 0 && !place->done) {
     patch_fill(&p, i, j);
@@ -155,6 +193,6 @@ tsl_err dp_cpu_align_trace(const dp_cpu_align *b, dp_place *place, uint8_t *step
   place->row = b->keep_lo + i;
   place->column = j;
 done:
-  TSL_FREE_ALL(p.h, p.f, p.pair, p.best, p.now, p.e, p.ways);
+  TSL_FREE_ALL(p.h, p.f, p.pair, p.best, p.now, p.e, p.codes, p.ways);
   return err;
 }

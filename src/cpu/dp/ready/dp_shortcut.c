@@ -22,7 +22,7 @@ typedef struct search {
 
 static double cells_of(const search *t, int64_t k) {
   const int64_t width = dp_strips_width(t->w, k);
-  if (t->p->mode == DP_RECOVER && dp_strips_bytes(t->p, k, width) > t->bytes) return HUGE_VAL;
+  if (t->p->mode == DP_RECOVER && dp_strips_bytes(t->w, k, width) > t->bytes) return HUGE_VAL;
   return dp_strips_cells(t->p, k, width);
 }
 
@@ -42,7 +42,7 @@ static double likely_cells(const search *t, int64_t k) {
   const int64_t sure = dp_outside_width(&t->attempts->outside, t->path);
   const double band = k != sure && cells_of(t, sure) <= t->most ? cells_of(t, sure) : 0;
   const double again =
-      t->p->mode == DP_RECOVER ? dp_strips_again(t->p, sure, dp_strips_width(t->w, sure)) : 0;
+      t->p->mode == DP_RECOVER ? dp_strips_again(t->w, sure, dp_strips_width(t->w, sure)) : 0;
   return cells_of(t, k) + band + again;
 }
 

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-enum { PIECE = 2048 /* rows; a multiple of the blocks of engines */ };
+enum { PIECE = 2048 /* rows for each thread; a multiple of the blocks of engines */ };
 
 /** A strip being computed: a problem of its own, whose rows are the strip's. */
 typedef struct strip {
@@ -44,28 +44,34 @@ int64_t dp_strips_width(const tsl_worker *w, int64_t k) {
   return tsl_max(64, tsl_min(columns, p->m / 32 / 64 * 64));
 }
 
-static int64_t pieces_of(const dp_strip *at) {
-  return tsl_divide_up(rows_of(at), PIECE);
+/** Rows of a piece: threads, one strip of columns after the other, are in step for most of it. */
+static int64_t piece_rows(const tsl_worker *w) {
+  return (int64_t)PIECE * w->cpu.threads;
 }
 
-double dp_strips_bytes(const dp_params *p, int64_t k, int64_t width) {
+static int64_t pieces_of(const tsl_worker *w, const dp_strip *at) {
+  return tsl_divide_up(rows_of(at), piece_rows(w));
+}
+
+double dp_strips_bytes(const tsl_worker *w, int64_t k, int64_t width) {
+  const dp_params *p = w->dp.c.p;
   const int64_t n = dp_strips_number(p, width);
-  double bytes =
-      (double)PIECE * (double)width; /* a byte for each cell of a piece on the way back */
+  double bytes = (double)w->dp.bands.engine->keep_bytes(w, piece_rows(w), width);
   for (int64_t s = 0; s < n; s++) {
     const dp_strip at = dp_strip_of(p, k, width, s);
     bytes += (double)dp_edge_size(p, rows_of(&at));
-    bytes += (double)(pieces_of(&at) * dp_state_bytes(p, width));
+    bytes += (double)(pieces_of(w, &at) * dp_state_bytes(p, width));
   }
   return bytes;
 }
 
-double dp_strips_again(const dp_params *p, int64_t k, int64_t width) {
+double dp_strips_again(const tsl_worker *w, int64_t k, int64_t width) {
+  const dp_params *p = w->dp.c.p;
   double cells = 0;
   for (int64_t s = 0; s < dp_strips_number(p, width); s++) {
     const dp_strip at = dp_strip_of(p, k, width, s);
     const int64_t columns = at.columns[1] - at.columns[0];
-    cells += (double)columns * (double)tsl_min(rows_of(&at), columns + PIECE);
+    cells += (double)columns * (double)tsl_min(rows_of(&at), columns + piece_rows(w));
   }
   return cells;
 }
@@ -221,17 +227,18 @@ done:
 static tsl_err run_strip(dp_strips *strips, int64_t s, const strip *t) {
   tsl_err err = TSL_OK;
   dp_strip_side *side = &strips->sides[s];
-  const int64_t rows = rows_of(&t->at);
+  const tsl_worker *w = strips->w;
+  const int64_t rows = rows_of(&t->at), piece = piece_rows(w);
   const bool recover = t->p.mode == DP_RECOVER;
   side->state = dp_state_bytes(&t->p, t->at.columns[1] - t->at.columns[0]);
   if (recover)
-    TSL_TRY(
-        tsl_alloc(pieces_of(&t->at), (size_t)side->state, "rows of a strip", (void **)&side->tops));
+    TSL_TRY(tsl_alloc(pieces_of(w, &t->at), (size_t)side->state, "rows of a strip",
+                      (void **)&side->tops));
   TSL_TRY(dp_reserve(&t->w.dp.c, &strips->right, dp_edge_size(&t->p, rows), "edge"));
-  for (int64_t lo = 0; lo < rows; lo += PIECE) {
+  for (int64_t lo = 0; lo < rows; lo += piece) {
     if (recover)
-      TSL_TRY(strips->engine->state_get(t->engine, side->tops + lo / PIECE * side->state));
-    TSL_TRY(run_piece(strips, s, t, lo, tsl_min(lo + PIECE, rows), false));
+      TSL_TRY(strips->engine->state_get(t->engine, side->tops + lo / piece * side->state));
+    TSL_TRY(run_piece(strips, s, t, lo, tsl_min(lo + piece, rows), false));
   }
 done:
   return err;
@@ -294,14 +301,14 @@ done:
 static tsl_err walk_strip(dp_strips *strips, int64_t s, tsl_cursor *cursor, dp_steps *steps) {
   tsl_err err = TSL_OK;
   const dp_strip_side *side = &strips->sides[s];
-  const int64_t before = steps->n;
+  const int64_t before = steps->n, rows = piece_rows(strips->w);
   strip *t = NULL;
   TSL_TRY(strip_open(strips, s, &t));
   cursor->at[0] -= t->at.rows[0];
   while (cursor->at[0] > 0 && cursor->at[1] > t->at.columns[0]) {
-    const int64_t piece = (cursor->at[0] - 1) / PIECE, lo = piece * PIECE;
+    const int64_t piece = (cursor->at[0] - 1) / rows, lo = piece * rows;
     TSL_TRY(strips->engine->state_put(t->engine, lo, side->tops + piece * side->state));
-    TSL_TRY(run_piece(strips, s, t, lo, tsl_min(lo + PIECE, rows_of(&t->at)), true));
+    TSL_TRY(run_piece(strips, s, t, lo, tsl_min(lo + rows, rows_of(&t->at)), true));
     TSL_TRY(strips->engine->trace(t->engine, cursor, steps));
   }
   cursor->at[0] += t->at.rows[0];

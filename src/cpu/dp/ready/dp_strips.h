@@ -40,10 +40,10 @@ typedef struct dp_strips {
 int64_t dp_strips_width(const tsl_worker *w, int64_t k);
 
 /** Bytes that computing and recovery in a band take. */
-double dp_strips_bytes(const dp_params *p, int64_t k, int64_t width);
+double dp_strips_bytes(const tsl_worker *w, int64_t k, int64_t width);
 
 /** About the cells that the way back through band k computes again. */
-double dp_strips_again(const dp_params *p, int64_t k, int64_t width);
+double dp_strips_again(const tsl_worker *w, int64_t k, int64_t width);
 
 /** Compute band k.
  *  @param[in,out] progress  lives as long as the strips
