@@ -1,6 +1,7 @@
 /* Life of a session: open, deck, problem, units, worker, close; devices: stages_machine.c. */
 #include "stages.h"
 
+#include "assist.h"
 #include "bcast.h"
 #include "calibrate.h"
 #include "checkpoint_manager.h"
@@ -379,6 +380,7 @@ void tsl_session_close(tsl_session *s) {
   }
   tsl_session_drop(s);
   tsl_linalg_close();
+  tsl_assist_open(NULL, NULL);
   tsl_compute_thread_stop(&s->executor.thread);
   tsl_parallel_close();
   tsl_heart_stop();
