@@ -1,9 +1,13 @@
 /* The cards of this host: how many, what they are, which one this thread uses. */
+#include "assist.h"
 #include "backends_gpu.h"
 #include "bench_gpu.cuh"
 #include "gpu.cuh"
 #include "gpu_linalg.cuh"
 #include "probe_gpu.cuh"
+#ifdef TSL_HAVE_XC
+#include "xc_gpu_shares.cuh"
+#endif
 
 #include <ctype.h>
 #include <stdio.h>
@@ -84,6 +88,12 @@ static tsl_err gpu_select(tsl_device *device) {
 done:
   return err;
 }
+
+extern "C" const tsl_assistant tsl_gpu_assistants[] = {
+#ifdef TSL_HAVE_XC
+    {"xc.weights", xc_shares_take},
+#endif
+    {NULL, NULL}};
 
 static const tsl_backend *const gpu_backends[] = {TSL_BACKENDS};
 

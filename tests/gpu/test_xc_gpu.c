@@ -6,6 +6,7 @@
  *   test_xc_gpu integrals (P|mn) one by one beside the socket's, to g functions
  *   test_xc_gpu quartets  exact J and K beside the socket's, to g functions
  *   test_xc_gpu gradient  what units add to the gradient beside the socket's
+ *   test_xc_gpu weights   weights of grids beside the host's
  *   test_xc_gpu mixed     float beside double
  *   test_xc_gpu scf       whole fields: card, mixed precision, socket: one energy
  *   test_xc_gpu reproducible  integers: the same whatever else a card, or a rank, was given
@@ -660,6 +661,10 @@ done:
   return err;
 }
 
+static tsl_err test_weights(void) {
+  return xc_test_weights(&card);
+}
+
 int main(int argc, char **argv) {
   tsl_err err = TSL_OK;
   static const named_test tests[] = {
@@ -669,7 +674,8 @@ int main(int argc, char **argv) {
       {"classes", test_classes},     {"mixed", test_mixed},
       {"memory", test_memory},       {"scf", test_scf},
       {"numbers", test_numbers},     {"reproducible", test_reproducible},
-      {"exchange", test_exchange},   {"gradient", test_gradient}};
+      {"exchange", test_exchange},   {"gradient", test_gradient},
+      {"weights", test_weights}};
   const char *why = NULL;
   if (tsl_platform_gpu.count(&why) == 0) {
     printf("%s\n", why);

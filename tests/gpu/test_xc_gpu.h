@@ -74,3 +74,5 @@ tsl_err xc_test_quartets(const tsl_device *card, const tsl_device *host);
 tsl_err xc_test_gradient(const tsl_device *card, const tsl_device *host);
 /** Likewise of four shells of every class to f, with tight, middle and diffuse exponents. */
 tsl_err xc_test_classes(const tsl_device *card, const tsl_device *host);
+/** Weights of grids as the card makes them: those of the host's threads, bit for bit. */
+tsl_err xc_test_weights(const tsl_device *card);

@@ -1,5 +1,6 @@
 /* mpi.cards: made-up cards, one for each rank, start beside the creation of the first problem; what
  * they have free, or why they do not start, reaches all ranks after it. */
+#include "assist.h"
 #include "mpi_fixture.h"
 #include "stages.h"
 
@@ -75,6 +76,8 @@ static const tsl_backend fractals = {.family = "fractal", .prepare = prepare};
 static const tsl_backend points = {.family = "tri", .prepare = prepare};
 static const tsl_backend fields = {.family = "xc", .prepare = prepare};
 static const tsl_backend *const backends[] = {&fractals, &points, &fields, NULL};
+
+const tsl_assistant tsl_gpu_assistants[] = {{NULL, NULL}};
 
 const tsl_platform tsl_platform_gpu = {.kind = TSL_GPU,
                                        .name = "gpu",

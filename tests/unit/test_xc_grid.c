@@ -1,4 +1,5 @@
 /* Grids: Lebedev's rules against harmonics, weights against plain loops and PySCF, integrals. */
+#include "assist.h"
 #include "random.h"
 #include "xc_grid.h"
 #include "xc_grid_reference.h"
@@ -520,6 +521,59 @@ static void test_electrons(void **state) {
   assert_electrons("default", benzene_atoms, 12, benzene_density, 42, 1e-5);
 }
 
+/* --------------------------------------------------------------- assistance */
+
+/* What a device does: takes a step, lacks the memory, fails. */
+static enum { TAKES, LACKS, FAILS } device_does;
+static int asked;
+static char device;
+
+static tsl_err take_weights(const struct tsl_device *mine, void *arguments, bool *taken) {
+  tsl_err err = TSL_OK;
+  const xc_weighing *w = arguments;
+  asked++;
+  assert_ptr_equal(mine, &device);
+  *taken = device_does == TAKES;
+  for (int64_t i = 0; i < w->grid->n && *taken; i++) w->grid->w[i] = i % 2;
+  if (device_does == FAILS) TSL_FAIL(TSL_ERR_DEVICE, "the device fails");
+done:
+  return err;
+}
+
+/** Large grids are offered to the device of this thread, and only what it takes is left to it. */
+static void test_assistance(void **state) {
+  (void)state;
+  static const tsl_assistant table[] = {{"xc.others", NULL}, {"xc.weights", take_weights}, {NULL}};
+  const struct tsl_device *mine = (const struct tsl_device *)&device;
+  const xc_grid_rule rule = preset("fine");
+  xc_grid plain, grid;
+  enum { ATOMS = 64 };
+  xc_atom atoms[ATOMS];
+  for (int a = 0; a < ATOMS; a++)
+    atoms[a] = (xc_atom){.z = 6, .at = {3.0 * (a % 4), 3.0 * (a / 4 % 4), 3.0 * (a / 16)}};
+  asked = 0;
+  assert_int_equal(xc_grid_make(&rule, atoms, ATOMS, &plain), TSL_OK);
+  tsl_assist_open(table, mine);
+  assert_int_equal(xc_grid_make(&rule, water_atoms, 3, &grid), TSL_OK);
+  xc_grid_clear(&grid);
+  assert_int_equal(asked, 0);
+  device_does = LACKS;
+  assert_int_equal(xc_grid_make(&rule, atoms, ATOMS, &grid), TSL_OK);
+  assert_int_equal(grid.n, plain.n);
+  assert_memory_equal(grid.w, plain.w, (size_t)plain.n * sizeof(double));
+  xc_grid_clear(&grid);
+  device_does = FAILS;
+  assert_says(xc_grid_make(&rule, atoms, ATOMS, &grid), TSL_ERR_DEVICE, "the device fails");
+  device_does = TAKES;
+  assert_int_equal(xc_grid_make(&rule, atoms, ATOMS, &grid), TSL_OK);
+  assert_int_equal(grid.n, grid.n_made / 2);
+  for (int64_t i = 0; i < grid.n; i++) assert_true(grid.w[i] == 1);
+  tsl_assist_open(NULL, NULL);
+  assert_int_equal(asked, 3);
+  xc_grid_clear(&grid);
+  xc_grid_clear(&plain);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_lebedev_exact),
@@ -535,6 +589,7 @@ int main(void) {
       cmocka_unit_test(test_partition_of_unity),
       cmocka_unit_test(test_gaussians),
       cmocka_unit_test(test_electrons),
+      cmocka_unit_test(test_assistance),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

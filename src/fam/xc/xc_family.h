@@ -190,7 +190,9 @@ void xc_set_charges(const xc_molecule *m, xc_charge *out);
 /** Likewise, from tsl_alloc. */
 tsl_err xc_all_charges(const xc_molecule *m, xc_charge **out);
 
-/** One-electron matrices, the guess, pairs, the metric. */
+/** Pairs, and integrals of the fitting set: neither points nor algebra. */
+tsl_err xc_prepare_integrals(const tsl_deck *deck, xc_own *own, xc_params *p);
+/** After it: one-electron matrices, the guess, the factor of the metric. */
 tsl_err xc_prepare(const tsl_deck *deck, const xc_deck *s, const tsl_problem *problem, xc_own *own,
                    xc_params *p);
 

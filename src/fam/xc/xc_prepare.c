@@ -148,8 +148,7 @@ done:
   return err;
 }
 
-static tsl_err prepare_metric(const tsl_deck *deck, const xc_integrals *integrals, xc_own *own,
-                              const xc_params *p) {
+static tsl_err prepare_metric(const xc_integrals *integrals, xc_own *own, const xc_params *p) {
   tsl_err err = TSL_OK;
   integral_table metric = {
       .integrals = integrals, .basis = &own->fitting, .kind = XC_DOUBLES, .precision = 1e-16};
@@ -158,6 +157,12 @@ static tsl_err prepare_metric(const tsl_deck *deck, const xc_integrals *integral
   TSL_TRY(fill_table(&metric));
   TSL_TRY(xc_matrix_create(p->n_fit, 1, "bounds of the fitting set", &own->fit_bounds));
   for (int64_t f = 0; f < p->n_fit; f++) own->fit_bounds[f] = sqrt(own->metric[f * (p->n_fit + 1)]);
+done:
+  return err;
+}
+
+static tsl_err factor_metric(const tsl_deck *deck, xc_own *own, const xc_params *p) {
+  tsl_err err = TSL_OK;
   TSL_TRY(tsl_deck_blame(deck, "xc.fitting",
                          xc_matrix_factor(p->n_fit, "the fitting set", own->metric)));
   if (p->fitted_exchange)
@@ -189,18 +194,26 @@ static void choose_quartet_cache(const tsl_problem *problem, const xc_own *own, 
   if (!sockets || n == 0 || 8 * all * n > room) p->quartet_cache = 0;
 }
 
-tsl_err xc_prepare(const tsl_deck *deck, const xc_deck *s, const tsl_problem *problem, xc_own *own,
-                   xc_params *p) {
+tsl_err xc_prepare_integrals(const tsl_deck *deck, xc_own *own, xc_params *p) {
   tsl_err err = TSL_OK;
   xc_integrals *integrals = NULL;
-  TSL_TRY(prepare_scf(deck, s, own, p));
-  if (p->gradient && p->fitted_exchange) p->n_orbitals = most_orbitals(s, &own->scf);
-  p->n_products = p->n_orbitals * (p->n_orbitals + 1) / 2;
   TSL_TRY(tsl_deck_blame(deck, "xc.basis",
                          xc_integrals_create(&own->orbital, &own->fitting, &integrals)));
   TSL_TRY(prepare_pairs(integrals, own, p));
+  if (p->fitted) TSL_TRY(prepare_metric(integrals, own, p));
+done:
+  xc_integrals_destroy(&integrals);
+  return err;
+}
+
+tsl_err xc_prepare(const tsl_deck *deck, const xc_deck *s, const tsl_problem *problem, xc_own *own,
+                   xc_params *p) {
+  tsl_err err = TSL_OK;
+  TSL_TRY(prepare_scf(deck, s, own, p));
+  if (p->gradient && p->fitted_exchange) p->n_orbitals = most_orbitals(s, &own->scf);
+  p->n_products = p->n_orbitals * (p->n_orbitals + 1) / 2;
   choose_quartet_cache(problem, own, p);
-  if (p->fitted) TSL_TRY(prepare_metric(deck, integrals, own, p));
+  if (p->fitted) TSL_TRY(factor_metric(deck, own, p));
   TSL_TRY(xc_matrix_create(p->n_spin * p->n, p->n, "exchange-correlation matrix", &own->xc));
   TSL_TRY(xc_matrix_create(p->n, p->n, "Coulomb matrix", &own->coulomb));
   TSL_TRY(tsl_alloc(own->scf.options.most_iterations, sizeof *own->history, "history",
@@ -208,6 +221,5 @@ tsl_err xc_prepare(const tsl_deck *deck, const xc_deck *s, const tsl_problem *pr
   for (int t = 0; t < p->n_spin && xc_functional_exact(&p->functional); t++)
     TSL_TRY(xc_matrix_create(p->n, p->n, "exchange matrix", &own->exchange[t]));
 done:
-  xc_integrals_destroy(&integrals);
   return err;
 }

@@ -367,6 +367,9 @@ static tsl_err xc_create(tsl_deck *deck, tsl_problem *problem) {
   xc_root_algebra(p);
   TSL_TRY(xc_memory_check(deck, problem, xc_deck_kept(&s), s.scf.stability != XC_STABILITY_NONE,
                           xc_ecp_bytes(&own->orbital.ecps, &own->orbital, tsl_parallel_slots())));
+  /* A card of the root is starting, and then loads its algebra. First what needs neither it nor
+   * points; then the weights of these, and their groups meanwhile; algebra last. */
+  TSL_TRY(xc_prepare_integrals(deck, own, p));
   TSL_TRY(make_grid(deck, &s, own, p, &grid));
   TSL_TRY(xc_prepare(deck, &s, problem, own, p));
   TSL_TRY(xc_cubes_check(deck, &own->cubes, own->scf.m));

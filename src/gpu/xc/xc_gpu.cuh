@@ -23,6 +23,7 @@
  *   xc_gpu_slopes.cu      of groups: the functions move; points follow their owners
  *   xc_gpu_weights.cu     of groups: the weights of the points
  *   xc_gpu_nonlocal.cu    non-local correlation: densities, and points that meet
+ *   xc_gpu_shares.cu      the weights themselves, while a problem is made: not a worker's
  *   xc_gpu_host.c         host threads: functionals of libxc
  *   xc_bench.cu           measurements
  *

@@ -1,6 +1,7 @@
 /* Life of a session: open, deck, problem, units, worker, close; devices: stages_machine.c. */
 #include "stages.h"
 
+#include "assist.h"
 #include "bcast.h"
 #include "calibrate.h"
 #include "checkpoint_manager.h"
@@ -338,6 +339,7 @@ void tsl_session_close(tsl_session *s) {
   }
   tsl_session_drop(s);
   tsl_linalg_close();
+  tsl_assist_open(NULL, NULL);
   tsl_executor_stop(&s->executor);
   tsl_parallel_close();
   tsl_heart_stop();

@@ -1,6 +1,7 @@
 /* Devices of a session: who sits where, threads, and the start of cards beside what follows. */
 #include "stages.h"
 
+#include "assist.h"
 #include "bind.h"
 #include "collective_error.h"
 #include "heartbeat.h"
@@ -37,11 +38,13 @@ done:
   return err;
 }
 
-/* The family's dense algebra on the root goes to the root's card, if it has one. */
-static void open_algebra(const tsl_session *s) {
+/* The family's dense algebra on the root, and steps of its own, go to the root's card, if it has
+ * one. */
+static void open_card(const tsl_session *s) {
   const tsl_placement *mine = s->executor.placement;
   const tsl_platform *platform = tsl_platform_of(mine);
   if (platform->linalg != NULL) tsl_linalg_open(platform->linalg(&mine->device));
+  if (platform->kind == TSL_GPU) tsl_assist_open(tsl_gpu_assistants, &mine->device);
 }
 
 tsl_err tsl_session_machine(tsl_session *s) {
@@ -60,7 +63,7 @@ tsl_err tsl_session_machine(tsl_session *s) {
     tsl_machine_warn(s->placements, s->size, stderr);
   }
   TSL_COLLECTIVE_TRY(s->comm, start_threads(s));
-  if (s->rank == 0) open_algebra(s);
+  if (s->rank == 0) open_card(s);
   TSL_TRY(tsl_heart_start(s->comm, s->placements, s->run.heartbeat));
   TSL_TRY(tsl_stage_end(s, TSL_STAGE_MACHINE));
 done:

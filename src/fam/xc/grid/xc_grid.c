@@ -1,6 +1,7 @@
 /* Rules of grids, and the points of atoms. */
 #include "xc_grid.h"
 
+#include "assist.h"
 #include "parallel.h"
 
 #include <math.h>
@@ -19,6 +20,10 @@ const char *const xc_preset_words[] = {"coarse", "default", "fine", "ultrafine",
 /** Points that a thread takes at a time: they amortise a table of neighbours (xc_grid.h); and atoms
  *  whose points it makes. */
 enum { RANGE = 4096, FILLED = 2 };
+
+/** Points times atoms from which on weights are offered to the root's device: 16 threads take 27 ms
+ *  for so many (0.9 ns each, SSF), a card a few ms for its memory, the moves and a first launch. */
+static const double offered = 3e7;
 
 /** Points of less weight than this are dropped: far below what any sum can show. */
 #define STANDARD_CUT 1e-14
@@ -390,15 +395,21 @@ done:
   return err;
 }
 
-typedef struct weighing {
-  const xc_partition *partition;
-  xc_grid *grid;
-} weighing;
-
 static tsl_err weigh(void *context, int slot, int64_t lo, int64_t hi) {
-  const weighing *w = context;
+  const xc_weighing *w = context;
   (void)slot;
   return xc_partition_weights(w->partition, w->grid, lo, hi);
+}
+
+/* A device has to be worth its start. */
+static tsl_err weigh_all(xc_weighing *w) {
+  tsl_err err = TSL_OK;
+  bool taken = false;
+  if ((double)w->grid->n * (double)w->grid->n_atoms >= offered)
+    TSL_TRY(tsl_assist("xc.weights", w, &taken));
+  if (!taken) TSL_TRY(tsl_parallel(w->grid->n, RANGE, weigh, w));
+done:
+  return err;
 }
 
 tsl_err xc_grid_make(const xc_grid_rule *rule, const xc_atom *atoms, int64_t n_atoms,
@@ -407,8 +418,7 @@ tsl_err xc_grid_make(const xc_grid_rule *rule, const xc_atom *atoms, int64_t n_a
   xc_partition *partition = NULL;
   TSL_TRY(xc_grid_points(rule, atoms, n_atoms, grid));
   TSL_TRY(xc_partition_create(rule, atoms, n_atoms, &partition));
-  weighing w = {partition, grid};
-  TSL_TRY(tsl_parallel(grid->n, RANGE, weigh, &w));
+  TSL_TRY(weigh_all(&(xc_weighing){partition, grid}));
   TSL_TRY(drop_points(grid, rule->cut));
 done:
   xc_partition_destroy(&partition);

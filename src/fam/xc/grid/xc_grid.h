@@ -7,8 +7,8 @@
  *     -> xc_partition_weights: volume times the owner's share of the point, by ranges of points
  *     -> points of no weight leave (xc_grid_make does all three) -> groups (xc_groups.h)
  *
- * Atomic units throughout. All functions are without state; xc_grid_make hands the weights over in
- * ranges (parallel.h).
+ * Atomic units throughout. All functions are without state; xc_grid_make hands the weights over to
+ * the root's device (assist.h) or in ranges (parallel.h).
  */
 #pragma once
 
@@ -185,6 +185,13 @@ void xc_partition_destroy(xc_partition **partition);
  * A result does not depend on the ranges.
  */
 tsl_err xc_partition_weights(const xc_partition *partition, xc_grid *grid, int64_t lo, int64_t hi);
+
+/** Arguments of the step "xc.weights" (assist.h), which xc_grid_make offers: the same for all
+ *  points of the grid. */
+typedef struct xc_weighing {
+  const xc_partition *partition;
+  xc_grid *grid;
+} xc_weighing;
 
 /** Scratch memory of one thread for xc_partition_gradient. */
 typedef struct xc_partition_work xc_partition_work;

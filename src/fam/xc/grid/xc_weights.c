@@ -5,8 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/** Rows of atoms are padded to LANES; a cell takes LANES factors first, then PIECE at a time. */
-enum { LANES = 8, PIECE = 32 };
+enum { LANES = XC_CELL_LANES, PIECE = XC_CELL_PIECE };
 
 /* ------------------------------------------------------------------ create */
 

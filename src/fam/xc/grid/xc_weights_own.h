@@ -11,6 +11,12 @@
 #define XC_SSF_A 0.64
 #define XC_SSF_INVERSE 1.5625
 
+/** Rows of atoms are padded to XC_CELL_LANES. A cell takes so many factors first, then
+ *  XC_CELL_PIECE at a time, and looks after each of these whether it is over; a lane has the
+ *  factors of every eighth atom. Sockets and cards (xc_gpu_shares.cu) do so alike, to the same
+ *  bits. */
+enum { XC_CELL_LANES = 8, XC_CELL_PIECE = 32 };
+
 /** Cells below so much of the sum of cells are left out of derivatives. */
 #define XC_LEAST_CELL 1e-16
 
