@@ -86,10 +86,20 @@ tsl_err linalg_reserve_factor(linalg *l, int64_t n) {
   return reserve_both(l, n, card, host);
 }
 
-/* What the solver says of the row; a negative one is of its arguments. */
-static tsl_err fetch_row(linalg *l, int64_t *row) {
+/* One of both steps, and what the solver says of the row; a negative one is of its arguments. */
+static tsl_err run_step(linalg *l, int step, int64_t n, double *a, int64_t *row) {
   tsl_err err = TSL_OK;
+  size_t card[BOTH] = {0}, host[BOTH] = {0};
   int info = 0;
+  TSL_TRY(reserve_both(l, n, card, host));
+  if (step == FACTOR)
+    TSL_SOLVER_TRY(cusolverDnXpotrf(l->solver, l->parameters, CUBLAS_FILL_MODE_LOWER, n, CUDA_R_64F,
+                                    a, n, CUDA_R_64F, l->work.data, card[step], l->host_work,
+                                    host[step], (int *)l->vector.data));
+  else
+    TSL_SOLVER_TRY(cusolverDnXtrtri(l->solver, CUBLAS_FILL_MODE_LOWER, CUBLAS_DIAG_NON_UNIT, n,
+                                    CUDA_R_64F, a, n, l->work.data, card[step], l->host_work,
+                                    host[step], (int *)l->vector.data));
   TSL_TRY(tsl_gpu_copy(l, &info, l->vector.data, sizeof info));
   if (info < 0) TSL_FAIL(TSL_ERR_INTERNAL, "card %s: cuSOLVER: %d", tsl_gpu_card(), info);
   *row = info;
@@ -98,25 +108,9 @@ done:
 }
 
 tsl_err linalg_factorise(linalg *l, int64_t n, double *a, int64_t *row) {
-  tsl_err err = TSL_OK;
-  size_t card[BOTH] = {0}, host[BOTH] = {0};
-  TSL_TRY(reserve_both(l, n, card, host));
-  TSL_SOLVER_TRY(cusolverDnXpotrf(l->solver, l->parameters, CUBLAS_FILL_MODE_LOWER, n, CUDA_R_64F,
-                                  a, n, CUDA_R_64F, l->work.data, card[FACTOR], l->host_work,
-                                  host[FACTOR], (int *)l->vector.data));
-  TSL_TRY(fetch_row(l, row));
-done:
-  return err;
+  return run_step(l, FACTOR, n, a, row);
 }
 
 tsl_err linalg_invert(linalg *l, int64_t n, double *a, int64_t *row) {
-  tsl_err err = TSL_OK;
-  size_t card[BOTH] = {0}, host[BOTH] = {0};
-  TSL_TRY(reserve_both(l, n, card, host));
-  TSL_SOLVER_TRY(cusolverDnXtrtri(l->solver, CUBLAS_FILL_MODE_LOWER, CUBLAS_DIAG_NON_UNIT, n,
-                                  CUDA_R_64F, a, n, l->work.data, card[INVERSE], l->host_work,
-                                  host[INVERSE], (int *)l->vector.data));
-  TSL_TRY(fetch_row(l, row));
-done:
-  return err;
+  return run_step(l, INVERSE, n, a, row);
 }
