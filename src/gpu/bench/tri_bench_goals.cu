@@ -23,6 +23,15 @@ static void tri_bench_goals_print_row(const tri_bench_options *o, const char *wh
                   seconds * 1e3);
 }
 
+static tri_params params_of(int64_t n, int64_t d, int function, int output) {
+  tri_params p = {};
+  p.n = n;
+  p.d = d;
+  p.function = function;
+  p.output = output;
+  return p;
+}
+
 /* A line of the mean time of work(w), of so many units each, on a worker of the problem. */
 template <class F>
 static tsl_err bench_one(const tri_bench_options *o, const tri_params *p, const char *what,
@@ -58,11 +67,7 @@ done:
 }
 
 static tsl_err bench_gravity(const tri_bench_options *o) {
-  tri_params p = {};
-  p.n = o->quick ? 65536 : 262144;
-  p.d = 3;
-  p.function = TRI_GRAVITY;
-  p.output = TRI_FORCES;
+  tri_params p = params_of(o->quick ? 65536 : 262144, 3, TRI_GRAVITY, TRI_FORCES);
   p.softening = 0.01;
   p.constant = 1;
   p.mass = 1.0 / (double)p.n;
@@ -71,11 +76,7 @@ static tsl_err bench_gravity(const tri_bench_options *o) {
 }
 
 static tsl_err bench_rdf(const tri_bench_options *o) {
-  tri_params p = {};
-  p.n = o->quick ? 200000 : 1000000;
-  p.d = 3;
-  p.function = TRI_EUCLIDEAN_PERIODIC;
-  p.output = TRI_HISTOGRAM;
+  tri_params p = params_of(o->quick ? 200000 : 1000000, 3, TRI_EUCLIDEAN_PERIODIC, TRI_HISTOGRAM);
   p.bins = 200;
   p.range_hi = 0.5;
   for (int k = 0; k < 3; k++) p.box[k] = 1;
@@ -103,10 +104,7 @@ static tsl_err bench_correlation(const tri_bench_options *o) {
   cublasHandle_t handle = NULL;
   const int64_t n = o->quick ? 4096 : 8192;
   const tri_slab slab = {0, n, n, false};
-  b.p.n = n;
-  b.p.d = 1000;
-  b.p.function = TRI_CORRELATION;
-  b.p.output = TRI_CONDENSED;
+  b.p = params_of(n, 1000, TRI_CORRELATION, TRI_CONDENSED);
   TSL_TRY(tri_bench_open(&b));
   w = tri_bench_gpu(&b);
   TSL_TRY(tsl_gpu_reserve(&w->memory, &w->out, n * n * 4, "matrix"));
@@ -146,10 +144,7 @@ static tsl_err bench_distances(const tri_bench_options *o, int64_t d, int output
   double ceiling = 0;
   const int64_t n = o->quick ? 16384 : 32768;
   const tri_slab slab = {0, n, n, false};
-  b.p.n = n;
-  b.p.d = d;
-  b.p.function = TRI_EUCLIDEAN;
-  b.p.output = output;
+  b.p = params_of(n, d, TRI_EUCLIDEAN, output);
   TSL_TRY(tri_bench_open(&b));
   w = tri_bench_gpu(&b);
   TSL_TRY(tsl_gpu_reserve(&w->memory, &w->out, n * n * 4, "matrix"));
