@@ -24,6 +24,16 @@ typedef struct tsl_column {
 #define TSL_COLUMN(row, member, unit) TSL_COLUMN_AS(row, member, #member, unit)
 #define TSL_COLUMN_AS(row, member, name, unit) \
   { name, unit, offsetof(row, member), TSL_TYPE_OF(((row *)0)->member), 0 }
+/** Members of one unit, one after the other. */
+#define TSL_COLUMNS_2(row, unit, a, b) TSL_COLUMN(row, a, unit), TSL_COLUMN(row, b, unit)
+#define TSL_COLUMNS_3(row, unit, a, ...) \
+  TSL_COLUMN(row, a, unit), TSL_COLUMNS_2(row, unit, __VA_ARGS__)
+#define TSL_COLUMNS_4(row, unit, a, ...) \
+  TSL_COLUMN(row, a, unit), TSL_COLUMNS_3(row, unit, __VA_ARGS__)
+/** A member of three numbers: NAME0, NAME1, NAME2. */
+#define TSL_COLUMNS_OF_3(row, member, name, unit)                                               \
+  TSL_COLUMN_AS(row, member[0], name "0", unit), TSL_COLUMN_AS(row, member[1], name "1", unit), \
+      TSL_COLUMN_AS(row, member[2], name "2", unit)
 #define TSL_TEXT_COLUMN(row, member, name) \
   { name, "", offsetof(row, member), 0, sizeof(((row *)0)->member) }
 #define TSL_NO_COLUMN \

@@ -1,6 +1,8 @@
 /** @file fractal_cpu.c  The backend of fractal on a socket: open, run, collect, close. */
 #include "fractal_cpu.h"
 
+#include "sorted.h"
+
 #include <omp.h>
 #include <string.h>
 
@@ -80,15 +82,7 @@ void fractal_count_values(const tsl_worker *w, const void *values, int64_t n, ui
 /* ------------------------------------------------------------------ dealing */
 
 int64_t fractal_unit_of(const fractal_job *job, int64_t item) {
-  int64_t lo = 0, hi = job->n; /* first[lo] <= item < first[hi] */
-  while (hi - lo > 1) {
-    const int64_t middle = lo + (hi - lo) / 2;
-    if (job->first[middle] <= item)
-      lo = middle;
-    else
-      hi = middle;
-  }
-  return lo;
+  return tsl_last_at_most(job->first, job->n, sizeof *job->first, item);
 }
 
 /** Row pieces of the chunk of pixels [at, end) that a thread holds. */

@@ -10,15 +10,13 @@ LANE void T(store)(R *to, T(V) a) {
 LANE T(V) T(all)(R a) {
   return OP(set1)(a);
 }
-LANE T(V) T(plus)(T(V) a, T(V) b) {
-  return OP(add)(a, b);
-}
-LANE T(V) T(minus)(T(V) a, T(V) b) {
-  return OP(sub)(a, b);
-}
-LANE T(V) T(times)(T(V) a, T(V) b) {
-  return OP(mul)(a, b);
-}
+#define TWO(name, op)                 \
+  LANE T(V) T(name)(T(V) a, T(V) b) { \
+    return OP(op)(a, b);              \
+  }
+TWO(plus, add)
+TWO(minus, sub)
+TWO(times, mul)
 LANE T(V) T(fused)(T(V) a, T(V) b, T(V) c) {
   return OP(fmadd)(a, b, c);
 }

@@ -31,12 +31,8 @@ LANE T(V) T(size)(T(V) a) {
 LANE T(M) T(less)(T(V) a, T(V) b) {
   return OP(cmp)(a, b, _CMP_LT_OQ);
 }
-LANE T(M) T(both)(T(M) a, T(M) b) {
-  return OP(and)(a, b);
-}
-LANE T(M) T(either)(T(M) a, T(M) b) {
-  return OP(or)(a, b);
-}
+TWO(both, and)
+TWO(either, or)
 LANE T(M) T(but)(T(M) a, T(M) b) {
   return OP(andnot)(b, a);
 }
@@ -64,6 +60,7 @@ LANE void T(store_counts)(T(Int) * to, T(I) n) {
   _mm256_storeu_si256((__m256i *)to, n);
 }
 
+#undef TWO
 #undef OP
 #undef INT
 #undef SET_INT

@@ -75,6 +75,7 @@ LANE void T(store_counts)(T(Int) * to, T(I) n) {
   _mm512_storeu_si512(to, n);
 }
 
+#undef TWO
 #undef OP
 #undef INT
 #undef MASKED

@@ -32,12 +32,10 @@ done:
 
 tsl_err lang_cpu_prepare_equation(tsl_problem *problem, const char *loops,
                                   const lang_purpose *purpose, const tsl_device *devices, int n) {
-  static const char head[] = "/* emitted by tesela */\n"
-                             "typedef long long i64;\n"
-                             "#define LANG_FN static inline __attribute__((always_inline))\n";
   tsl_err err = TSL_OK;
   char *text = NULL;
-  TSL_TRY(lang_fields_program(problem, head, loops, &text));
+  TSL_TRY(
+      lang_fields_program(problem, "static inline __attribute__((always_inline))", loops, &text));
   TSL_TRY(lang_cpu_prepare(problem, text, purpose, devices, n));
 done:
   tsl_free(text);

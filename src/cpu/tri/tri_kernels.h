@@ -55,13 +55,9 @@ PACK(double, pack_f64)
 #define R float
 #define T(name) name##_f32
 #include "tri_kernels_body.h"
-#undef R
-#undef T
 #define R double
 #define T(name) name##_f64
 #include "tri_kernels_body.h"
-#undef R
-#undef T
 
 #include "tri_kernels_bits.h"
 #include "tri_kernels_gravity.h"

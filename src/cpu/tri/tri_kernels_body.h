@@ -1,5 +1,5 @@
 /* Kernels of tri_kernels.h for one type; included once for float and once for double. No guard:
- * the includer sets R and T(name). */
+ * the includer sets R and T(name); the end unsets them. */
 
 /**
  * Pass of n_k dimensions from k0 over n_rows rows and n columns: acc = step(acc, ...), started
@@ -198,3 +198,6 @@ static void T(add)(const void *values, const void *weights, int64_t n, double *s
     *sum += (double)lane[0];
   }
 }
+
+#undef R
+#undef T

@@ -23,13 +23,9 @@ enum { TILE = TRIPLES_TILE, ROWS = 2, VECTOR_BYTES = 32 };
 #define R float
 #define T(name) name##_f32
 #include "triples_kernels_body.h"
-#undef R
-#undef T
 #define R double
 #define T(name) name##_f64
 #include "triples_kernels_body.h"
-#undef R
-#undef T
 
 const triples_kernels TSL_SIMD_TABLE = {
     .level = TSL_SIMD_LEVEL,

@@ -1,5 +1,5 @@
 /* Kernels of triples_kernels.h for one type; included once for float and once for double. No guard:
- * the includer sets R and T(name). */
+ * the includer sets R and T(name); the end unsets them. */
 
 enum {
   T(VECTOR) = VECTOR_BYTES / sizeof(R), /* columns worked on together */
@@ -173,3 +173,6 @@ static void T(triangles)(const triples_view *v, const triples_list *list, uint64
     }
   }
 }
+
+#undef R
+#undef T

@@ -144,14 +144,15 @@ done:
   return err;
 }
 
-tsl_err lang_fields_program(const tsl_problem *problem, const char *head, const char *loops,
+tsl_err lang_fields_program(const tsl_problem *problem, const char *declares, const char *loops,
                             char **text) {
   tsl_err err = TSL_OK;
   lang_text t = {0};
   const int field = tsl_problem_find(problem, LANG_FIELD_TEXT);
   *text = NULL;
   if (field < 0) TSL_FAIL(TSL_ERR_INTERNAL, "no field '%s'", LANG_FIELD_TEXT);
-  lang_put(&t, "%s%s%s", head, (const char *)problem->fields[field].data, loops);
+  lang_put(&t, "/* emitted by tesela */\ntypedef long long i64;\n#define LANG_FN %s\n%s%s",
+           declares, (const char *)problem->fields[field].data, loops);
   TSL_TRY(t.err);
   *text = t.text;
   t.text = NULL;

@@ -76,8 +76,8 @@ tsl_err lang_add_parameters(const lang_place *place, const tsl_maps *list, lang_
 tsl_err lang_fields_add(tsl_problem *problem, lang_text *text, const lang_pair_uses *uses,
                         uint32_t *hash);
 
-/** The text with what stands before and after it, from tsl_alloc. */
-tsl_err lang_fields_program(const tsl_problem *problem, const char *head, const char *loops,
+/** A program of the text, from tsl_alloc: what declares its functions, and the loops after it. */
+tsl_err lang_fields_program(const tsl_problem *problem, const char *declares, const char *loops,
                             char **text);
 
 /** Copy the constants; zeros where there is no such field. */

@@ -79,26 +79,32 @@ done:
 
 /* ---------------------------------------------------------------- operators */
 
+static int32_t child(const emitter *e, int32_t node, int n) {
+  return lang_child(e->walk.pair->expr, node, n);
+}
+
+static tsl_err emit_between(emitter *e, const char *before, int32_t node, const char *after) {
+  tsl_err err = TSL_OK;
+  lang_put(e->out, "%s", before);
+  TSL_TRY(emit(e, node));
+  lang_put(e->out, "%s", after);
+done:
+  return err;
+}
+
 static tsl_err emit_two(emitter *e, int32_t node, const char *between) {
   tsl_err err = TSL_OK;
-  const lang_expr *x = e->walk.pair->expr;
-  lang_put(e->out, "(");
-  TSL_TRY(emit(e, x->nodes[node].first));
-  lang_put(e->out, " %s ", between);
-  TSL_TRY(emit(e, lang_child(x, node, 1)));
-  lang_put(e->out, ")");
+  TSL_TRY(emit_between(e, "(", child(e, node, 0), between));
+  TSL_TRY(emit_between(e, "", child(e, node, 1), ")"));
 done:
   return err;
 }
 
 static tsl_err emit_quotient(emitter *e, int32_t node) {
   tsl_err err = TSL_OK;
-  const lang_expr *x = e->walk.pair->expr;
-  const int32_t divisor = lang_child(x, node, 1);
-  if (!lang_is_known(e->walk.pair, divisor)) return emit_two(e, node, "/");
-  lang_put(e->out, "(");
-  TSL_TRY(emit(e, x->nodes[node].first));
-  lang_put(e->out, " * ");
+  const int32_t divisor = child(e, node, 1);
+  if (!lang_is_known(e->walk.pair, divisor)) return emit_two(e, node, " / ");
+  TSL_TRY(emit_between(e, "(", child(e, node, 0), " * "));
   TSL_TRY(emit_known(e, divisor, true));
   lang_put(e->out, ")");
 done:
@@ -107,14 +113,10 @@ done:
 
 static tsl_err emit_choice(emitter *e, int32_t node) {
   tsl_err err = TSL_OK;
-  const lang_expr *x = e->walk.pair->expr;
   lang_put(e->out, "(");
-  TSL_TRY(emit_condition(e, lang_child(x, node, 0)));
-  lang_put(e->out, " ? ");
-  TSL_TRY(emit(e, lang_child(x, node, 1)));
-  lang_put(e->out, " : ");
-  TSL_TRY(emit(e, lang_child(x, node, 2)));
-  lang_put(e->out, ")");
+  TSL_TRY(emit_condition(e, child(e, node, 0)));
+  TSL_TRY(emit_between(e, " ? ", child(e, node, 1), " : "));
+  TSL_TRY(emit_between(e, "", child(e, node, 2), ")"));
 done:
   return err;
 }
@@ -128,31 +130,28 @@ static tsl_err emit_extreme(emitter *e, int32_t node) {
   for (int32_t c = x->nodes[first].next; c >= 0; c = x->nodes[c].next)
     lang_put(e->out, "%s(", name);
   TSL_TRY(emit(e, first));
-  for (int32_t c = x->nodes[first].next; c >= 0; c = x->nodes[c].next) {
-    lang_put(e->out, ", ");
-    TSL_TRY(emit(e, c));
-    lang_put(e->out, ")");
-  }
+  for (int32_t c = x->nodes[first].next; c >= 0; c = x->nodes[c].next)
+    TSL_TRY(emit_between(e, ", ", c, ")"));
 done:
   return err;
 }
 
 static tsl_err emit_range(emitter *e, int32_t node) {
   tsl_err err = TSL_OK;
-  const lang_expr *x = e->walk.pair->expr;
-  const int32_t op = x->nodes[node].op, level = x->nodes[node].ref;
+  const lang_node *n = &e->walk.pair->expr->nodes[node];
+  const int32_t op = n->op, level = n->ref;
   const bool sum = op == LANG_OP_RANGE_SUM;
   const int64_t outer = e->walk.k[level];
   int64_t lo = 0, hi = 0;
   TSL_TRY(lang_walk_range(&e->walk, node, &lo, &hi));
   if (hi < lo && sum) lang_put(e->out, "((R)0)");
-  if (hi < lo && !sum) TSL_TRY(emit(e, lang_child(x, node, 3)));
+  if (hi < lo && !sum) TSL_TRY(emit(e, child(e, node, 3)));
   for (int64_t k = lo; k < hi; k++)
     lang_put(e->out, sum ? "(" : op == LANG_OP_RANGE_MIN ? "lang_min(" : "lang_max(");
   for (int64_t k = lo; k <= hi; k++) {
     e->walk.k[level] = k;
     if (k > lo) lang_put(e->out, sum ? " + " : ", ");
-    TSL_TRY(emit(e, lang_child(x, node, 2)));
+    TSL_TRY(emit(e, child(e, node, 2)));
     if (k > lo) lang_put(e->out, ")");
     if (e->out->used > LANG_PAIR_BYTES_MAX)
       LANG_PAIR_FAIL(e->walk.pair, node, "written out, this range is too long");
@@ -183,20 +182,19 @@ done:
 /** A truth, without jumps: nothing here has an effect. */
 static tsl_err emit_condition(emitter *e, int32_t node) {
   static const char *const words[LANG_N_OPS] = {
-      [LANG_OP_LT] = "<",  [LANG_OP_LE] = "<=", [LANG_OP_GT] = ">",
-      [LANG_OP_GE] = ">=", [LANG_OP_EQ] = "==", [LANG_OP_NE] = "!="};
+      [LANG_OP_LT] = " < ",  [LANG_OP_LE] = " <= ", [LANG_OP_GT] = " > ",
+      [LANG_OP_GE] = " >= ", [LANG_OP_EQ] = " == ", [LANG_OP_NE] = " != "};
   tsl_err err = TSL_OK;
-  const lang_expr *x = e->walk.pair->expr;
-  const int32_t op = x->nodes[node].op;
+  const int32_t op = e->walk.pair->expr->nodes[node].op;
   if (op >= LANG_OP_LT && op <= LANG_OP_NE) return emit_two(e, node, words[op]);
   lang_put(e->out, op == LANG_OP_NOT ? "(!" : "(");
   if (op == LANG_OP_NOT || op == LANG_OP_AND || op == LANG_OP_OR)
-    TSL_TRY(emit_condition(e, x->nodes[node].first));
+    TSL_TRY(emit_condition(e, child(e, node, 0)));
   else
     TSL_TRY(emit(e, node));
   if (op == LANG_OP_AND || op == LANG_OP_OR) {
     lang_put(e->out, op == LANG_OP_AND ? " & " : " | ");
-    TSL_TRY(emit_condition(e, lang_child(x, node, 1)));
+    TSL_TRY(emit_condition(e, child(e, node, 1)));
   } else if (op != LANG_OP_NOT) {
     lang_put(e->out, " != (R)0");
   }
@@ -221,15 +219,6 @@ done:
   return err;
 }
 
-static tsl_err emit_one(emitter *e, const char *before, int32_t child) {
-  tsl_err err = TSL_OK;
-  lang_put(e->out, "%s", before);
-  TSL_TRY(emit(e, child));
-  lang_put(e->out, ")");
-done:
-  return err;
-}
-
 static tsl_err emit_truth(emitter *e, int32_t node) {
   tsl_err err = TSL_OK;
   lang_put(e->out, "(");
@@ -250,15 +239,15 @@ static tsl_err emit(emitter *e, int32_t node) {
   case LANG_OP_TO_REAL:
     return emit(e, n->first);
   case LANG_OP_NEG:
-    return emit_one(e, "(-", n->first);
+    return emit_between(e, "(-", n->first, ")");
   case LANG_OP_ABS:
-    return emit_one(e, "LANG_ABS(", n->first);
+    return emit_between(e, "LANG_ABS(", n->first, ")");
   case LANG_OP_ADD:
-    return emit_two(e, node, "+");
+    return emit_two(e, node, " + ");
   case LANG_OP_SUB:
-    return emit_two(e, node, "-");
+    return emit_two(e, node, " - ");
   case LANG_OP_MUL:
-    return emit_two(e, node, "*");
+    return emit_two(e, node, " * ");
   case LANG_OP_DIV:
     return emit_quotient(e, node);
   case LANG_OP_MOD:

@@ -274,20 +274,13 @@ static tsl_err check_node(const checker *c, int32_t node, bool whole) {
     TSL_TRY(need_whole(c, lang_child(c->expr, node, 0), "a condition"));
     TSL_TRY(unite(c, node, 1));
     break;
-  case LANG_OP_RANGE_MIN:
-  case LANG_OP_RANGE_MAX:
-  case LANG_OP_RANGE_SUM:
-  case LANG_OP_RANGE_PROD:
-  case LANG_OP_RANGE_ARGMIN:
-  case LANG_OP_RANGE_ARGMAX:
-  case LANG_OP_RANGE_LOGSUM:
-    TSL_TRY(lang_type_check_range(c, node));
-    break;
   case LANG_OP_LOGSUM:
     TSL_TRY(check_logsum(c, node, 0));
     break;
   default:
-    if (c->expr->nodes[node].first >= 0)
+    if (lang_is_range(op))
+      TSL_TRY(lang_type_check_range(c, node));
+    else if (c->expr->nodes[node].first >= 0)
       TSL_TRY(unite(c, node, 0));
     else
       TSL_TRY(check_leaf(c, node));

@@ -4,6 +4,7 @@
 #include "integers.h"
 #include "letters_file.h"
 #include "memory.h"
+#include "sorted.h"
 #include "table_read.h"
 
 #include <string.h>
@@ -241,15 +242,7 @@ done:
 }
 
 int64_t letters_entries_find(const letters_entries *entries, int64_t text) {
-  int64_t lo = 0, hi = entries->n - 1;
-  while (lo < hi) {
-    const int64_t middle = lo + (hi - lo + 1) / 2;
-    if (entries->list[middle].text <= text)
-      lo = middle;
-    else
-      hi = middle - 1;
-  }
-  return lo;
+  return tsl_last_at_most(&entries->list->text, entries->n, sizeof *entries->list, text);
 }
 
 tsl_err letters_inflater_go(letters_inflater *u, const letters_entries *entries, int64_t text) {

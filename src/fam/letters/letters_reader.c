@@ -4,6 +4,7 @@
 #include "letters_fill.h"
 #include "memory.h"
 #include "parallel.h"
+#include "sorted.h"
 
 #include <fcntl.h>
 
@@ -72,15 +73,7 @@ void letters_reader_close(letters_reader **reader) {
 /* ---- windows */
 
 int64_t letters_marked_find(const letters_mark *marks, int64_t n, int64_t k) {
-  int64_t lo = 0, hi = n - 1;
-  while (lo < hi) {
-    const int64_t middle = lo + (hi - lo + 1) / 2;
-    if (marks[middle].records <= k)
-      lo = middle;
-    else
-      hi = middle - 1;
-  }
-  return lo;
+  return tsl_last_at_most(&marks->records, n, sizeof *marks, k);
 }
 
 /* Pieces [*first, *end) of a file have its records [lo, hi). */

@@ -58,18 +58,18 @@ static const output_field outputs[TRI_N_OUTPUTS][MAX_OUT] = {
     [TRI_DEGREE] = {{"degree", "Other points within the threshold of each point.", TSL_I64,
                      TSL_GATHER, 1, SIZE(n), END, 0, OF_NOTHING,
                      "Points of the other set within the threshold of each point."}},
-    [TRI_MINIMUM] = {{"neighbours", "The nearest point of each point, the first of equal ones.",
-                      TSL_I64, TSL_GATHER, 1, SIZE(paired), END, 1, OF_NOTHING,
-                      "The point of the other set that is nearest to each point, the first of "
-                      "equal ones."},
-                     {"values", "Values of the nearest points.", -1, TSL_GATHER, 1, SIZE(paired),
-                      END, 1, OF_VALUE}},
-    [TRI_MAXIMUM] = {{"neighbours", "The farthest point of each point, the first of equal ones.",
-                      TSL_I64, TSL_GATHER, 1, SIZE(paired), END, 1, OF_NOTHING,
-                      "The point of the other set that is farthest from each point, the first of "
-                      "equal ones."},
-                     {"values", "Values of the farthest points.", -1, TSL_GATHER, 1, SIZE(paired),
-                      END, 1, OF_VALUE}},
+#define THE_POINT(most, of)                                                                       \
+  {                                                                                               \
+    "neighbours", "The " most " point of each point, the first of equal ones.", TSL_I64,          \
+        TSL_GATHER, 1, SIZE(paired), END, 1, OF_NOTHING,                                          \
+        "The point of the other set that is " most " " of " each point, the first of equal ones." \
+  }
+#define ITS_VALUE(most) \
+  { "values", "Values of the " most " points.", -1, TSL_GATHER, 1, SIZE(paired), END, 1, OF_VALUE }
+    [TRI_MINIMUM] = {THE_POINT("nearest", "to"), ITS_VALUE("nearest")},
+    [TRI_MAXIMUM] = {THE_POINT("farthest", "from"), ITS_VALUE("farthest")},
+#undef THE_POINT
+#undef ITS_VALUE
     [TRI_CSR] = {{"indices", "Points j within the threshold of point i, row by row, ascending.",
                   TSL_I32, TSL_LIST, 1, SIZE(none), END, 0, OF_NOTHING,
                   "Points j of the other set within the threshold of point i, row by row, "

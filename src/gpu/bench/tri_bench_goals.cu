@@ -23,68 +23,65 @@ static void tri_bench_goals_print_row(const tri_bench_options *o, const char *wh
                   seconds * 1e3);
 }
 
-/* All rows at once. */
-static tsl_err gravity(const tri_gpu *w, double *partial) {
+static tri_params params_of(int64_t n, int64_t d, int function, int output) {
+  tri_params p = {};
+  p.n = n;
+  p.d = d;
+  p.function = function;
+  p.output = output;
+  return p;
+}
+
+/* A line of the mean time of work(w), of so many units each, on a worker of the problem. */
+template <class F>
+static tsl_err bench_one(const tri_bench_options *o, const tri_params *p, const char *what,
+                         double units, const char *unit, double goal, F work) {
   tsl_err err = TSL_OK;
-  TSL_TRY(tri_gravity_sums(w, 0, w->p.n, partial, w->stream, w->stream));
-  TSL_TRY(tri_gravity_combine(w, partial, w->p.n, (double *)w->out.data, (double *)w->out_2.data,
-                              w->stream));
+  tri_bench_worker b = {};
+  tri_bench_time time = {};
+  tri_gpu *w = NULL;
+  b.p = *p;
+  TSL_TRY(tri_bench_open(&b));
+  w = tri_bench_gpu(&b);
+  TSL_TRY(tri_bench_measure(
+      w, o->repeat, [=]() { return work(w); }, &time));
+  tri_bench_goals_print_row(o, what, units / time.mean, unit, goal, time.mean);
+done:
+  tri_bench_close(&b);
+  return err;
+}
+
+/* All rows at once; memory is there after the first time, which does not count. */
+static tsl_err gravity(tri_gpu *w) {
+  tsl_err err = TSL_OK;
+  const int64_t n = w->p.n;
+  TSL_TRY(tsl_gpu_reserve(&w->memory, &w->out, n * 24, "accelerations"));
+  TSL_TRY(tsl_gpu_reserve(&w->memory, &w->out_2, n * 8, "potential"));
+  TSL_TRY(
+      tsl_gpu_reserve(&w->memory, &w->work[0], tri_gravity_bytes(w, n), "partial sums of forces"));
+  TSL_TRY(tri_gravity_sums(w, 0, n, (double *)w->work[0].data, w->stream, w->stream));
+  TSL_TRY(tri_gravity_combine(w, (const double *)w->work[0].data, n, (double *)w->out.data,
+                              (double *)w->out_2.data, w->stream));
 done:
   return err;
 }
 
 static tsl_err bench_gravity(const tri_bench_options *o) {
-  tsl_err err = TSL_OK;
-  tri_bench_worker b = {};
-  tri_bench_time time = {};
-  tri_gpu *w = NULL;
-  const int64_t n = o->quick ? 65536 : 262144;
-  b.p.n = n;
-  b.p.d = 3;
-  b.p.function = TRI_GRAVITY;
-  b.p.output = TRI_FORCES;
-  b.p.softening = 0.01;
-  b.p.constant = 1;
-  b.p.mass = 1.0 / (double)n;
-  TSL_TRY(tri_bench_open(&b));
-  w = tri_bench_gpu(&b);
-  TSL_TRY(tsl_gpu_reserve(&w->memory, &w->out, n * 24, "accelerations"));
-  TSL_TRY(tsl_gpu_reserve(&w->memory, &w->out_2, n * 8, "potential"));
-  TSL_TRY(
-      tsl_gpu_reserve(&w->memory, &w->work[0], tri_gravity_bytes(w, n), "partial sums of forces"));
-  TSL_TRY(tri_bench_measure(
-      w, o->repeat, [=]() { return gravity(w, (double *)w->work[0].data); }, &time));
-  tri_bench_goals_print_row(o, "gravity fp32",
-                            20.0 * (double)n * (double)(n - 1) / time.mean * 1e-12, "TFLOP/s", 35,
-                            time.mean);
-done:
-  tri_bench_close(&b);
-  return err;
+  tri_params p = params_of(o->quick ? 65536 : 262144, 3, TRI_GRAVITY, TRI_FORCES);
+  p.softening = 0.01;
+  p.constant = 1;
+  p.mass = 1.0 / (double)p.n;
+  return bench_one(o, &p, "gravity fp32", 20e-12 * (double)p.n * (double)(p.n - 1), "TFLOP/s", 35,
+                   gravity);
 }
 
 static tsl_err bench_rdf(const tri_bench_options *o) {
-  tsl_err err = TSL_OK;
-  tri_bench_worker b = {};
-  tri_bench_time time = {};
-  tri_gpu *w = NULL;
-  const int64_t n = o->quick ? 200000 : 1000000;
-  b.p.n = n;
-  b.p.d = 3;
-  b.p.function = TRI_EUCLIDEAN_PERIODIC;
-  b.p.output = TRI_HISTOGRAM;
-  b.p.bins = 200;
-  b.p.range_hi = 0.5;
-  for (int k = 0; k < 3; k++) b.p.box[k] = 1;
-  TSL_TRY(tri_bench_open(&b));
-  w = tri_bench_gpu(&b);
-  TSL_TRY(tri_bench_measure(
-      w, o->repeat, [=]() { return tri_histogram_run(w, 0, n); }, &time));
-  tri_bench_goals_print_row(o, "RDF periodic 200 bins fp32",
-                            0.5 * (double)n * (double)(n - 1) / time.mean, "pairs/s", 4e11,
-                            time.mean);
-done:
-  tri_bench_close(&b);
-  return err;
+  tri_params p = params_of(o->quick ? 200000 : 1000000, 3, TRI_EUCLIDEAN_PERIODIC, TRI_HISTOGRAM);
+  p.bins = 200;
+  p.range_hi = 0.5;
+  for (int k = 0; k < 3; k++) p.box[k] = 1;
+  return bench_one(o, &p, "RDF periodic 200 bins fp32", 0.5 * (double)p.n * (double)(p.n - 1),
+                   "pairs/s", 4e11, [](tri_gpu *w) { return tri_histogram_run(w, 0, w->p.n); });
 }
 
 /* The whole n x n product, as one call of cuBLAS. */
@@ -107,10 +104,7 @@ static tsl_err bench_correlation(const tri_bench_options *o) {
   cublasHandle_t handle = NULL;
   const int64_t n = o->quick ? 4096 : 8192;
   const tri_slab slab = {0, n, n, false};
-  b.p.n = n;
-  b.p.d = 1000;
-  b.p.function = TRI_CORRELATION;
-  b.p.output = TRI_CONDENSED;
+  b.p = params_of(n, 1000, TRI_CORRELATION, TRI_CONDENSED);
   TSL_TRY(tri_bench_open(&b));
   w = tri_bench_gpu(&b);
   TSL_TRY(tsl_gpu_reserve(&w->memory, &w->out, n * n * 4, "matrix"));
@@ -150,10 +144,7 @@ static tsl_err bench_distances(const tri_bench_options *o, int64_t d, int output
   double ceiling = 0;
   const int64_t n = o->quick ? 16384 : 32768;
   const tri_slab slab = {0, n, n, false};
-  b.p.n = n;
-  b.p.d = d;
-  b.p.function = TRI_EUCLIDEAN;
-  b.p.output = output;
+  b.p = params_of(n, d, TRI_EUCLIDEAN, output);
   TSL_TRY(tri_bench_open(&b));
   w = tri_bench_gpu(&b);
   TSL_TRY(tsl_gpu_reserve(&w->memory, &w->out, n * n * 4, "matrix"));

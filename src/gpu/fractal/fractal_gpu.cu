@@ -2,6 +2,8 @@
  * where their values do not fit the memory, in groups of fewer units. */
 #include "fractal_gpu.cuh"
 
+#include "gpu_worker.cuh"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -238,11 +240,7 @@ static tsl_err fractal_open(const tsl_problem *problem, const tsl_device *device
   w->tuning.refill = FRACTAL_REFILL;
   w->tuning.longest = FRACTAL_LONGEST;
   w->problem = problem;
-  w->memory.limit = device->memory_limit;
-  TSL_CUDA_TRY(
-      cudaDeviceGetAttribute(&w->processors, cudaDevAttrMultiProcessorCount, device->index));
-  TSL_CUDA_TRY(cudaStreamCreateWithFlags(&w->stream, cudaStreamNonBlocking));
-  TSL_TRY(tsl_gpu_timer_create(&w->timer));
+  TSL_TRY(tsl_gpu_worker_open(w, device));
   TSL_TRY(fractal_gpu_upload(w));
   TSL_TRY(clear_totals(w));
 done:

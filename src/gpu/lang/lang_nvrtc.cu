@@ -219,14 +219,11 @@ done:
 
 tsl_err lang_gpu_prepare_equation(tsl_problem *problem, const char *loops,
                                   const lang_purpose *purpose, const tsl_device *devices, int n) {
-  static const char head[] = "/* emitted by tesela */\n"
-                             "typedef long long i64;\n"
-                             "#define LANG_FN static __device__ __forceinline__\n";
   static const char *const none[] = {NULL};
   tsl_err err = TSL_OK;
   char *text = NULL;
   lang_program program = {NULL, none, none, purpose};
-  TSL_TRY(lang_fields_program(problem, head, loops, &text));
+  TSL_TRY(lang_fields_program(problem, "static __device__ __forceinline__", loops, &text));
   program.text = text;
   TSL_TRY(lang_gpu_prepare(problem, &program, devices, n));
 done:

@@ -19,17 +19,22 @@ done:
   return err;
 }
 
-/* For matrices of order n; what is needed depends on no address. */
-tsl_err linalg_reserve_eigen(linalg *l, int64_t n) {
+/* For matrices of order n; what is needed depends on no address. Bytes of work on the card and on
+ * the host. */
+static tsl_err reserve_eigen(linalg *l, int64_t n, size_t *card, size_t *host) {
   tsl_err err = TSL_OK;
-  size_t card = 0, host = 0;
   TSL_TRY(tsl_gpu_reserve(&l->memory, &l->vector, (n + 1) * 8, "eigenvalues"));
   TSL_SOLVER_TRY(cusolverDnXsyevd_bufferSize(
       l->solver, l->parameters, CUSOLVER_EIG_MODE_VECTOR, CUBLAS_FILL_MODE_LOWER, n, CUDA_R_64F,
-      l->vector.data, n, CUDA_R_64F, l->vector.data, CUDA_R_64F, &card, &host));
-  TSL_TRY(reserve_work(l, card, host));
+      l->vector.data, n, CUDA_R_64F, l->vector.data, CUDA_R_64F, card, host));
+  TSL_TRY(reserve_work(l, *card, *host));
 done:
   return err;
+}
+
+tsl_err linalg_reserve_eigen(linalg *l, int64_t n) {
+  size_t card = 0, host = 0;
+  return reserve_eigen(l, n, &card, &host);
 }
 
 /* Vectors replace the matrix, column by column: row k of the host's is vector k. */
@@ -39,12 +44,9 @@ tsl_err linalg_diagonalise(linalg *l, int64_t n, double *a, double *values) {
   int info = 0;
   double *on_card = NULL;
   int *info_on_card = NULL;
-  TSL_TRY(linalg_reserve_eigen(l, n));
+  TSL_TRY(reserve_eigen(l, n, &card, &host));
   on_card = (double *)l->vector.data;
   info_on_card = (int *)(on_card + n);
-  TSL_SOLVER_TRY(cusolverDnXsyevd_bufferSize(l->solver, l->parameters, CUSOLVER_EIG_MODE_VECTOR,
-                                             CUBLAS_FILL_MODE_LOWER, n, CUDA_R_64F, l->vector.data,
-                                             n, CUDA_R_64F, on_card, CUDA_R_64F, &card, &host));
   TSL_SOLVER_TRY(cusolverDnXsyevd(
       l->solver, l->parameters, CUSOLVER_EIG_MODE_VECTOR, CUBLAS_FILL_MODE_LOWER, n, CUDA_R_64F, a,
       n, CUDA_R_64F, on_card, CUDA_R_64F, l->work.data, card, l->host_work, host, info_on_card));
@@ -62,41 +64,43 @@ done:
 
 /* ----------------------------------------------------------------- factors */
 
-static tsl_err factor_bytes(linalg *l, int64_t n, size_t *card, size_t *host) {
-  tsl_err err = TSL_OK;
-  TSL_SOLVER_TRY(cusolverDnXpotrf_bufferSize(l->solver, l->parameters, CUBLAS_FILL_MODE_LOWER, n,
-                                             CUDA_R_64F, l->vector.data, n, CUDA_R_64F, card,
-                                             host));
-done:
-  return err;
-}
+enum { FACTOR, INVERSE, BOTH };
 
-static tsl_err inverse_bytes(linalg *l, int64_t n, size_t *card, size_t *host) {
+/* Room for both, and the bytes of work of each, on the card and on the host. */
+static tsl_err reserve_both(linalg *l, int64_t n, size_t card[BOTH], size_t host[BOTH]) {
   tsl_err err = TSL_OK;
+  TSL_TRY(tsl_gpu_reserve(&l->memory, &l->vector, (n + 1) * 8, "a factor"));
+  TSL_SOLVER_TRY(cusolverDnXpotrf_bufferSize(l->solver, l->parameters, CUBLAS_FILL_MODE_LOWER, n,
+                                             CUDA_R_64F, l->vector.data, n, CUDA_R_64F,
+                                             &card[FACTOR], &host[FACTOR]));
   TSL_SOLVER_TRY(cusolverDnXtrtri_bufferSize(l->solver, CUBLAS_FILL_MODE_LOWER,
                                              CUBLAS_DIAG_NON_UNIT, n, CUDA_R_64F, l->vector.data, n,
-                                             card, host));
+                                             &card[INVERSE], &host[INVERSE]));
+  for (int k = 0; k < BOTH; k++) TSL_TRY(reserve_work(l, card[k], host[k]));
 done:
   return err;
 }
 
 tsl_err linalg_reserve_factor(linalg *l, int64_t n) {
-  tsl_err err = TSL_OK;
-  size_t card[2] = {0}, host[2] = {0};
-  TSL_TRY(tsl_gpu_reserve(&l->memory, &l->vector, (n + 1) * 8, "a factor"));
-  TSL_TRY(factor_bytes(l, n, &card[0], &host[0]));
-  TSL_TRY(inverse_bytes(l, n, &card[1], &host[1]));
-  for (int k = 0; k < 2; k++) TSL_TRY(reserve_work(l, card[k], host[k]));
-done:
-  return err;
+  size_t card[BOTH] = {0}, host[BOTH] = {0};
+  return reserve_both(l, n, card, host);
 }
 
-/* What the solver says of the row; a negative one is of its arguments. */
-static tsl_err fetch_row(linalg *l, const int *on_card, int64_t *row) {
+/* One of both steps, and what the solver says of the row; a negative one is of its arguments. */
+static tsl_err run_step(linalg *l, int step, int64_t n, double *a, int64_t *row) {
   tsl_err err = TSL_OK;
+  size_t card[BOTH] = {0}, host[BOTH] = {0};
   int info = 0;
-  TSL_CUDA_TRY(cudaMemcpyAsync(&info, on_card, sizeof info, cudaMemcpyDeviceToHost, l->stream));
-  TSL_CUDA_TRY(cudaStreamSynchronize(l->stream));
+  TSL_TRY(reserve_both(l, n, card, host));
+  if (step == FACTOR)
+    TSL_SOLVER_TRY(cusolverDnXpotrf(l->solver, l->parameters, CUBLAS_FILL_MODE_LOWER, n, CUDA_R_64F,
+                                    a, n, CUDA_R_64F, l->work.data, card[step], l->host_work,
+                                    host[step], (int *)l->vector.data));
+  else
+    TSL_SOLVER_TRY(cusolverDnXtrtri(l->solver, CUBLAS_FILL_MODE_LOWER, CUBLAS_DIAG_NON_UNIT, n,
+                                    CUDA_R_64F, a, n, l->work.data, card[step], l->host_work,
+                                    host[step], (int *)l->vector.data));
+  TSL_TRY(tsl_gpu_copy(l, &info, l->vector.data, sizeof info));
   if (info < 0) TSL_FAIL(TSL_ERR_INTERNAL, "card %s: cuSOLVER: %d", tsl_gpu_card(), info);
   *row = info;
 done:
@@ -104,27 +108,9 @@ done:
 }
 
 tsl_err linalg_factorise(linalg *l, int64_t n, double *a, int64_t *row) {
-  tsl_err err = TSL_OK;
-  size_t card = 0, host = 0;
-  TSL_TRY(linalg_reserve_factor(l, n));
-  TSL_TRY(factor_bytes(l, n, &card, &host));
-  TSL_SOLVER_TRY(cusolverDnXpotrf(l->solver, l->parameters, CUBLAS_FILL_MODE_LOWER, n, CUDA_R_64F,
-                                  a, n, CUDA_R_64F, l->work.data, card, l->host_work, host,
-                                  (int *)l->vector.data));
-  TSL_TRY(fetch_row(l, (const int *)l->vector.data, row));
-done:
-  return err;
+  return run_step(l, FACTOR, n, a, row);
 }
 
 tsl_err linalg_invert(linalg *l, int64_t n, double *a, int64_t *row) {
-  tsl_err err = TSL_OK;
-  size_t card = 0, host = 0;
-  TSL_TRY(linalg_reserve_factor(l, n));
-  TSL_TRY(inverse_bytes(l, n, &card, &host));
-  TSL_SOLVER_TRY(cusolverDnXtrtri(l->solver, CUBLAS_FILL_MODE_LOWER, CUBLAS_DIAG_NON_UNIT, n,
-                                  CUDA_R_64F, a, n, l->work.data, card, l->host_work, host,
-                                  (int *)l->vector.data));
-  TSL_TRY(fetch_row(l, (const int *)l->vector.data, row));
-done:
-  return err;
+  return run_step(l, INVERSE, n, a, row);
 }

@@ -43,13 +43,11 @@ static void close_card(probe_card *card) {
 
 tsl_err tsl_gpu_probe(const tsl_device *device, tsl_figures *figures) {
   tsl_err err = TSL_OK;
+  const probe_part *const groups[] = {probe_memory, probe_on_chip, probe_code, probe_transfers};
   probe_card card;
   TSL_TRY(open_card(device, &card));
-  TSL_TRY(probe_memory(&card, figures));
-  TSL_TRY(probe_on_chip(&card, figures));
-  TSL_TRY(probe_code(&card, figures));
-  TSL_TRY(probe_transfers(&card, figures));
-  TSL_TRY(probe_launches(&card, figures));
+  for (const probe_part *part : groups)
+    for (; *part != NULL; part++) TSL_TRY((*part)(&card, figures));
 done:
   close_card(&card);
   return err;

@@ -25,14 +25,13 @@ struct probe_card {
   double clock;      // Hz
 };
 
-/** Append groups of figures: device memory; the chip; how code is written; transfers between host
- *  and card; launches. Each waits for its kernels. @return TSL_ERR_DEVICE,
- *  TSL_ERR_DEVICE_MEMORY, TSL_ERR_MEMORY; TSL_ERR_INTERNAL: too many figures */
-tsl_err probe_memory(probe_card *card, tsl_figures *figures);
-tsl_err probe_on_chip(probe_card *card, tsl_figures *figures);
-tsl_err probe_code(probe_card *card, tsl_figures *figures);
-tsl_err probe_transfers(probe_card *card, tsl_figures *figures);
-tsl_err probe_launches(probe_card *card, tsl_figures *figures);
+/** Appends figures; waits for its kernels. @return TSL_ERR_DEVICE, TSL_ERR_DEVICE_MEMORY,
+ *  TSL_ERR_MEMORY; TSL_ERR_INTERNAL: too many figures */
+typedef tsl_err (*probe_part)(probe_card *card, tsl_figures *figures);
+
+/** In their order, NULL-ended: device memory; the chip; how code is written; transfers between host
+ *  and card, and launches. */
+extern const probe_part probe_memory[], probe_on_chip[], probe_code[], probe_transfers[];
 
 /** Best device seconds of a few runs of launch(), a callable that returns tsl_err. */
 template <class Launch>

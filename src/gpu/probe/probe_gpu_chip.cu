@@ -247,14 +247,6 @@ done:
   return err;
 }
 
-tsl_err probe_on_chip(probe_card *card, tsl_figures *f) {
-  tsl_err err = TSL_OK;
-  TSL_TRY(probe_arithmetic(card, f));
-  TSL_TRY(probe_banks(card, f));
-  TSL_TRY(probe_divergence(card, f));
-  TSL_TRY(probe_atomics(card, f));
-  TSL_TRY(probe_constant(card, f));
-  TSL_TRY(probe_read_only(card, f));
-done:
-  return err;
-}
+const probe_part probe_on_chip[] = {
+    probe_arithmetic, probe_banks, probe_divergence, probe_atomics, probe_constant,
+    probe_read_only,  NULL};

@@ -289,14 +289,5 @@ done:
   return err;
 }
 
-tsl_err probe_code(probe_card *card, tsl_figures *f) {
-  tsl_err err = TSL_OK;
-  TSL_TRY(probe_instructions(card, f));
-  TSL_TRY(probe_loops(card, f));
-  TSL_TRY(probe_fetches(card, f));
-  TSL_TRY(probe_blocks(card, f));
-  TSL_TRY(probe_tiles(card, f));
-  TSL_TRY(probe_arguments(card, f));
-done:
-  return err;
-}
+const probe_part probe_code[] = {probe_instructions, probe_loops,     probe_fetches, probe_blocks,
+                                 probe_tiles,        probe_arguments, NULL};

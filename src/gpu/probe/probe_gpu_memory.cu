@@ -51,6 +51,7 @@ static tsl_err probe_copy(probe_card *card, tsl_figures *f) {
   done:
     return err;
   };
+  tsl_figures_group(f, "global memory");
   TSL_TRY(probe_best(card, wide, &seconds));
   TSL_TRY(tsl_figures_add(f, "copy, 16 bytes a thread", bytes / seconds * 1e-9, "GB/s",
                           card->peak_bytes * 1e-9, NULL));
@@ -60,10 +61,10 @@ done:
   return err;
 }
 
-template <int ITEMS>
-static tsl_err probe_items(probe_card *card, const char *advice, tsl_figures *f) {
+template <int ITEMS> static tsl_err probe_items(probe_card *card, tsl_figures *f) {
   tsl_err err = TSL_OK;
   const double bytes = 2.0 * sizeof(float) * (double)card->words;
+  const char *advice = ITEMS == 1 ? "grain: a word a thread leaves the launch to limit" : NULL;
   char name[48];
   double seconds = 0;
   const auto narrow = [&]() -> tsl_err {
@@ -168,15 +169,6 @@ done:
   return err;
 }
 
-tsl_err probe_memory(probe_card *card, tsl_figures *f) {
-  tsl_err err = TSL_OK;
-  tsl_figures_group(f, "global memory");
-  TSL_TRY(probe_copy(card, f));
-  TSL_TRY((probe_items<1>(card, "grain: a word a thread leaves the launch to limit", f)));
-  TSL_TRY((probe_items<4>(card, NULL, f)));
-  TSL_TRY((probe_items<16>(card, NULL, f)));
-  TSL_TRY(probe_strides(card, f));
-  TSL_TRY(probe_occupancy(card, f));
-done:
-  return err;
-}
+const probe_part probe_memory[] = {
+    probe_copy, probe_items<1>, probe_items<4>, probe_items<16>, probe_strides, probe_occupancy,
+    NULL};

@@ -166,7 +166,7 @@ done:
   return err;
 }
 
-tsl_err probe_transfers(probe_card *card, tsl_figures *f) {
+static tsl_err probe_copies(probe_card *card, tsl_figures *f) {
   tsl_err err = TSL_OK;
   void *pageable = malloc(BYTES), *pinned = NULL, *mapped = NULL, *seen = NULL;
   float *managed = NULL;
@@ -225,7 +225,7 @@ done:
   return err;
 }
 
-tsl_err probe_launches(probe_card *card, tsl_figures *f) {
+static tsl_err probe_launches(probe_card *card, tsl_figures *f) {
   tsl_err err = TSL_OK;
   double queued = 0, waited = 0, graph = 0;
   TSL_TRY(launch_many(card, false, &queued)); /* loads the kernel */
@@ -242,3 +242,5 @@ tsl_err probe_launches(probe_card *card, tsl_figures *f) {
 done:
   return err;
 }
+
+const probe_part probe_transfers[] = {probe_copies, probe_launches, NULL};

@@ -221,21 +221,8 @@ static __global__ void __launch_bounds__(TRI_THREADS)
 
 /* --------------------------------------------------------------- launches */
 
-template <class S> struct tri_cells_entry {
-  using R = typename S::real;
-  typedef void (*pointer)(tri_args<R>, tri_tiles, tri_cells<R>);
-  static pointer kernel() {
-    return tri_cells_kernel<S>;
-  }
-};
-
-template <class S> struct tri_near_cells_entry {
-  using R = typename S::real;
-  typedef void (*pointer)(tri_args<R>, tri_boxes<R>, tri_near_rows, tri_cells<R>);
-  static pointer kernel() {
-    return tri_near_cells_kernel<S>;
-  }
-};
+TRI_ENTRY(cells, tri_tiles, tri_cells<R>)
+TRI_ENTRY(near_cells, tri_boxes<R>, tri_near_rows, tri_cells<R>)
 
 /** Bytes of shared memory that all cells take. */
 static inline int64_t tri_cells_bytes(const tri_params *p) {

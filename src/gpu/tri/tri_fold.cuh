@@ -148,26 +148,10 @@ static __global__ void __launch_bounds__(TRI_FOLD_WARPS * 32)
   tri_fold_put(o, seen, i);
 }
 
-template <class S> struct tri_fold_entry {
-  using R = typename S::real;
-  typedef void (*pointer)(tri_args<R>, tri_fold<R>);
-  static pointer kernel() {
-    return tri_fold_kernel<S>;
-  }
-};
+TRI_ENTRY(fold, tri_fold<R>)
 
 template <class R>
 tsl_err tri_fold_rows(const tri_gpu *w, const tri_args<R> *args, int64_t a, int64_t b,
                       const tri_fold<R> *target) {
-  tsl_err err = TSL_OK;
-  tri_fold<R> o = *target;
-  typename tri_fold_entry<tri_matrix<R>>::pointer kernel =
-      tri_pick_or_matrix<tri_fold_entry, R, 1>(w->p.function, w->p.d, args->strip != NULL);
-  if (kernel == NULL) TSL_FAIL(TSL_ERR_INTERNAL, "no kernel for function %d", w->p.function);
-  o.a = (int)a;
-  o.b = (int)b;
-  TSL_LAUNCH(kernel, dim3((unsigned)tsl_ceil_div(b - a, TRI_FOLD_WARPS)), 32 * TRI_FOLD_WARPS, 0,
-             w->stream, *args, o);
-done:
-  return err;
+  return tri_warp_rows<tri_fold_entry>(w, args, a, b, TRI_FOLD_WARPS, 0, *target);
 }

@@ -1,5 +1,6 @@
 /* The family tri on a card: the backend. Units are run one after another; a unit whose output does
  * not fit the card is run in smaller batches of rows. Batches of forces and of records overlap. */
+#include "gpu_worker.cuh"
 #include "tri_equation.cuh"
 #include "tri_frames.cuh"
 #include "tri_letters.cuh"
@@ -231,13 +232,9 @@ static tsl_err tri_open(const tsl_problem *problem, const tsl_device *device, ts
   w->p = *tri_params_of(problem);
   w->problem = problem;
   if (w->p.frames > 0) return tri_frames_open_worker(w, device, worker);
-  w->memory.limit = device->memory_limit;
-  TSL_CUDA_TRY(
-      cudaDeviceGetAttribute(&w->processors, cudaDevAttrMultiProcessorCount, device->index));
+  TSL_TRY(tsl_gpu_worker_open(w, device));
   TSL_CUDA_TRY(cudaDeviceGetAttribute(&w->shared_limit, cudaDevAttrMaxSharedMemoryPerBlockOptin,
                                       device->index));
-  TSL_CUDA_TRY(cudaStreamCreateWithFlags(&w->stream, cudaStreamNonBlocking));
-  TSL_TRY(tsl_gpu_timer_create(&w->timer));
   TSL_TRY(tri_started_open(&w->started));
   if (w->p.output == TRI_FORCES) TSL_TRY(tri_forces_open(w));
   if (w->p.output == TRI_THRESHOLD || w->p.output == TRI_CSR)

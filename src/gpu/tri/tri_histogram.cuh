@@ -102,13 +102,7 @@ static __global__ void __launch_bounds__(TRI_THREADS)
   tri_flush(bins, shared);
 }
 
-template <class S> struct tri_histogram_entry {
-  using R = typename S::real;
-  typedef void (*pointer)(tri_args<R>, tri_tiles, tri_bins<R>);
-  static pointer kernel() {
-    return tri_histogram_kernel<S>;
-  }
-};
+TRI_ENTRY(histogram, tri_tiles, tri_bins<R>)
 
 /** Copies of the histogram in shared memory: up to one for each warp within TRI_COPY_BYTES, at
  *  least one if the card's blocks can hold it. */
@@ -139,8 +133,8 @@ static tsl_err tri_count_rows(const tri_gpu *w, const tri_args<R> *args, int64_t
   const tri_tiles tiles =
       tri_tiles_make(w->p.two ? TRI_RECTANGLE : TRI_UPPER, a, b, args->n,
                      TRI_THREADS * tri_width<R>::value, TRI_HISTOGRAM_ROWS, 16 * w->processors);
-  const auto kernel =
-      tri_pick_or_matrix<E, R, 32 / (int)sizeof(R)>(w->p.function, w->p.d, args->strip != NULL);
+  typename E<tri_matrix<R>>::pointer kernel = NULL;
+  TSL_TRY((tri_pick_or_matrix<E, R, 32 / (int)sizeof(R)>(w, args, &kernel)));
   TSL_TRY(tri_resident_blocks(w, kernel, TRI_THREADS, shared, tiles.count, &blocks));
   TSL_LAUNCH(kernel, blocks, TRI_THREADS, (size_t)shared, w->stream, *args, tiles, target);
 done:

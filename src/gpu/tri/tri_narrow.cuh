@@ -41,10 +41,4 @@ static __global__ void __launch_bounds__(TRI_THREADS)
   tri_put_edge<S>(o, args, row, i, j, S::radius ? rows.extra[0] : (R)0, v[0]);
 }
 
-template <class S> struct tri_narrow_entry {
-  using R = typename S::real;
-  typedef void (*pointer)(tri_args<R>, tri_layout, tri_box, R *);
-  static pointer kernel() {
-    return tri_narrow_kernel<S>;
-  }
-};
+TRI_ENTRY(narrow, tri_layout, tri_box, R *)

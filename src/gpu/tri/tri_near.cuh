@@ -372,19 +372,10 @@ static __global__ void __launch_bounds__(TRI_THREADS)
 
 /* --------------------------------------------------------------- launches */
 
-#define TRI_NEAR_ENTRY(name, ...)                                                   \
-  template <class S> struct tri_near_##name##_entry {                               \
-    using R = typename S::real;                                                     \
-    typedef void (*pointer)(tri_args<R>, tri_boxes<R>, tri_near_rows, __VA_ARGS__); \
-    static pointer kernel() {                                                       \
-      return tri_near_##name##_kernel<S>;                                           \
-    }                                                                               \
-  };
-TRI_NEAR_ENTRY(histogram, tri_bins<R>)
-TRI_NEAR_ENTRY(threshold, tri_records<R>)
-TRI_NEAR_ENTRY(topk, tri_nearest<R>, int, bool)
-TRI_NEAR_ENTRY(fold, tri_fold<R>, bool)
-#undef TRI_NEAR_ENTRY
+TRI_ENTRY(near_histogram, tri_boxes<R>, tri_near_rows, tri_bins<R>)
+TRI_ENTRY(near_threshold, tri_boxes<R>, tri_near_rows, tri_records<R>)
+TRI_ENTRY(near_topk, tri_boxes<R>, tri_near_rows, tri_nearest<R>, int, bool)
+TRI_ENTRY(near_fold, tri_boxes<R>, tri_near_rows, tri_fold<R>, bool)
 
 /** Launch a kernel of near rows: as many blocks as the card holds at once, or as there are rows
  *  for. */

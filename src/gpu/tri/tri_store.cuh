@@ -189,10 +189,4 @@ static __global__ void __launch_bounds__(TRI_THREADS)
   if (tile.last) tri_store_tails<S, A>(args, o, rows, (tile.q + 1) * W, out);
 }
 
-template <class S> struct tri_store_entry {
-  using R = typename S::real;
-  typedef void (*pointer)(tri_args<R>, tri_tiles, tri_layout, R *);
-  static pointer kernel() {
-    return tri_store_kernel<S>;
-  }
-};
+TRI_ENTRY(store, tri_tiles, tri_layout, R *)

@@ -68,13 +68,7 @@ static __global__ void __launch_bounds__(TRI_THREADS)
   }
 }
 
-template <class S> struct tri_threshold_entry {
-  using R = typename S::real;
-  typedef void (*pointer)(tri_args<R>, tri_tiles, tri_records<R>);
-  static pointer kernel() {
-    return tri_threshold_kernel<S>;
-  }
-};
+TRI_ENTRY(threshold, tri_tiles, tri_records<R>)
 
 template <class R>
 tsl_err tri_threshold_rows(const tri_gpu *w, const tri_args<R> *args, int64_t a, int64_t b,
@@ -83,10 +77,8 @@ tsl_err tri_threshold_rows(const tri_gpu *w, const tri_args<R> *args, int64_t a,
   const int shape = records->full || w->p.two ? TRI_RECTANGLE : TRI_UPPER;
   const tri_tiles tiles = tri_tiles_make(shape, a, b, args->n, TRI_THREADS * tri_width<R>::value,
                                          TRI_THRESHOLD_ROWS, 8 * w->processors);
-  typename tri_threshold_entry<tri_matrix<R>>::pointer kernel =
-      tri_pick_or_matrix<tri_threshold_entry, R, 32 / (int)sizeof(R)>(w->p.function, w->p.d,
-                                                                      args->strip != NULL);
-  if (kernel == NULL) TSL_FAIL(TSL_ERR_INTERNAL, "no kernel for function %d", w->p.function);
+  typename tri_threshold_entry<tri_matrix<R>>::pointer kernel = NULL;
+  TSL_TRY((tri_pick_or_matrix<tri_threshold_entry, R, 32 / (int)sizeof(R)>(w, args, &kernel)));
   if (tiles.count > INT32_MAX)
     TSL_FAIL(TSL_ERR_DEVICE_MEMORY, "rows %lld..%lld make too many tiles at once", (long long)a,
              (long long)b);

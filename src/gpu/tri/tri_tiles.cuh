@@ -124,6 +124,17 @@ template <int F> struct tri_low {
   static constexpr bool value = row::sphere || (row::squares && !row::product && !row::radius);
 };
 
+/** tri_NAME_entry<source>::kernel(): tri_NAME_kernel, of tri_args<R> and the parameters named; R is
+ *  the source's type. */
+#define TRI_ENTRY(name, ...)                           \
+  template <class S> struct tri_##name##_entry {       \
+    using R = typename S::real;                        \
+    typedef void (*pointer)(tri_args<R>, __VA_ARGS__); \
+    static pointer kernel() {                          \
+      return tri_##name##_kernel<S>;                   \
+    }                                                  \
+  };
+
 /** Kernel of a function and dimension, T<source>::kernel(); NULL if DIMS has none. */
 template <template <class> class T, class R, int F, int G, int DIMS>
 static typename T<tri_matrix<R>>::pointer tri_pick_d(int64_t d) {
@@ -151,10 +162,35 @@ static typename T<tri_matrix<R>>::pointer tri_pick(int function, int64_t d) {
   }
 }
 
-/** As above; a strip of inner products overrules the formula. */
+/** As above for a worker; a strip of inner products overrules the formula. */
 template <template <class> class T, class R, int G>
-static typename T<tri_matrix<R>>::pointer tri_pick_or_matrix(int function, int64_t d, bool matrix) {
-  return matrix ? T<tri_matrix<R>>::kernel() : tri_pick<T, R, G, TRI_D3 | TRI_DN>(function, d);
+static tsl_err tri_pick_or_matrix(const tri_gpu *w, const tri_args<R> *args,
+                                  typename T<tri_matrix<R>>::pointer *kernel) {
+  tsl_err err = TSL_OK;
+  *kernel = args->strip != NULL ? T<tri_matrix<R>>::kernel()
+                                : tri_pick<T, R, G, TRI_D3 | TRI_DN>(w->p.function, w->p.d);
+  if (*kernel == NULL) TSL_FAIL(TSL_ERR_INTERNAL, "no kernel for function %d", w->p.function);
+done:
+  return err;
+}
+
+/** Launch E's kernel of rows [a, b), a warp for each, with so many warps and bytes of shared memory
+ *  for a block. @param[in] o  its target, with a and b to be set */
+template <template <class> class E, class R, class O>
+static tsl_err tri_warp_rows(const tri_gpu *w, const tri_args<R> *args, int64_t a, int64_t b,
+                             int warps, int shared, O o) {
+  tsl_err err = TSL_OK;
+  typename E<tri_matrix<R>>::pointer kernel = NULL;
+  TSL_TRY((tri_pick_or_matrix<E, R, 1>(w, args, &kernel)));
+  o.a = (int)a;
+  o.b = (int)b;
+  if (shared > 45056)
+    TSL_CUDA_TRY(cudaFuncSetAttribute((const void *)kernel,
+                                      cudaFuncAttributeMaxDynamicSharedMemorySize, shared));
+  TSL_LAUNCH(kernel, dim3((unsigned)tsl_ceil_div(b - a, warps)), (unsigned)(32 * warps),
+             (size_t)shared, w->stream, *args, o);
+done:
+  return err;
 }
 
 /** As many blocks of a kernel as the card holds at once, with so many bytes of dynamic shared

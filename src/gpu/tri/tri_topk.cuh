@@ -146,33 +146,12 @@ static __global__ void __launch_bounds__(TRI_TOPK_WARPS * 32)
   tri_put_row(o, heap, i);
 }
 
-template <class S> struct tri_topk_entry {
-  using R = typename S::real;
-  typedef void (*pointer)(tri_args<R>, tri_nearest<R>);
-  static pointer kernel() {
-    return tri_topk_kernel<S>;
-  }
-};
+TRI_ENTRY(topk, tri_nearest<R>)
 
 template <class R>
 tsl_err tri_topk_rows(const tri_gpu *w, const tri_args<R> *args, int64_t a, int64_t b,
                       const tri_nearest<R> *target) {
-  tsl_err err = TSL_OK;
-  const int each = target->room * (int)(sizeof(R) + sizeof(int));
-  int warps = 45056 / each, shared = 0;
-  tri_nearest<R> o = *target;
-  typename tri_topk_entry<tri_matrix<R>>::pointer kernel =
-      tri_pick_or_matrix<tri_topk_entry, R, 1>(w->p.function, w->p.d, args->strip != NULL);
-  if (kernel == NULL) TSL_FAIL(TSL_ERR_INTERNAL, "no kernel for function %d", w->p.function);
-  warps = warps < 1 ? 1 : warps > TRI_TOPK_WARPS ? TRI_TOPK_WARPS : warps;
-  shared = warps * each;
-  o.a = (int)a;
-  o.b = (int)b;
-  if (shared > 45056)
-    TSL_CUDA_TRY(cudaFuncSetAttribute((const void *)kernel,
-                                      cudaFuncAttributeMaxDynamicSharedMemorySize, shared));
-  TSL_LAUNCH(kernel, dim3((unsigned)tsl_ceil_div(b - a, warps)), (unsigned)(32 * warps),
-             (size_t)shared, w->stream, *args, o);
-done:
-  return err;
+  const int each = target->room * (int)(sizeof(R) + sizeof(int)), most = 45056 / each;
+  const int warps = most < 1 ? 1 : most > TRI_TOPK_WARPS ? TRI_TOPK_WARPS : most;
+  return tri_warp_rows<tri_topk_entry>(w, args, a, b, warps, warps * each, *target);
 }

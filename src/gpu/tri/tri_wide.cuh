@@ -172,13 +172,7 @@ static __global__ void __launch_bounds__(TRI_WIDE_THREADS)
                      TRI_WIDE_THREADS + r % TRI_LINE_GROUPS, columns);
 }
 
-template <class S> struct tri_wide_entry {
-  using R = typename S::real;
-  typedef void (*pointer)(tri_args<R>, tri_tiles, tri_layout, tri_places, R *);
-  static pointer kernel() {
-    return tri_wide_kernel<S>;
-  }
-};
+TRI_ENTRY(wide, tri_tiles, tri_layout, tri_places, R *)
 
 /** Where rows can begin: square rows keep their place if the row length allows. */
 template <class R> static tri_places tri_places_of(const tri_layout *o, const R *out) {

@@ -2,6 +2,7 @@
  * together as far as the slopes of their pairs fit. */
 #include "triples_gpu.cuh"
 
+#include "gpu_worker.cuh"
 #include "integers.h"
 
 #include <stdlib.h>
@@ -40,13 +41,9 @@ static tsl_err triples_open(const tsl_problem *problem, const tsl_device *device
   *worker = (tsl_worker *)w;
   if (w == NULL) TSL_FAIL(TSL_ERR_MEMORY, "no host memory for a worker");
   w->p = *triples_params_of(problem);
-  w->memory.limit = device->memory_limit;
-  TSL_CUDA_TRY(
-      cudaDeviceGetAttribute(&w->processors, cudaDevAttrMultiProcessorCount, device->index));
+  TSL_TRY(tsl_gpu_worker_open(w, device));
   TSL_CUDA_TRY(cudaDeviceGetAttribute(&w->shared_limit, cudaDevAttrMaxSharedMemoryPerBlockOptin,
                                       device->index));
-  TSL_CUDA_TRY(cudaStreamCreateWithFlags(&w->stream, cudaStreamNonBlocking));
-  TSL_TRY(tsl_gpu_timer_create(&w->timer));
   TSL_TRY(triples_upload(w, &problem->fields[TRIPLES_POINTS], &w->points));
   if (w->p.function == TRIPLES_EQUATION)
     TSL_TRY(triples_equation_open(w, problem, device->capability));

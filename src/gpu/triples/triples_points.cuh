@@ -11,34 +11,24 @@
 #include "triples_gpu.cuh"
 
 template <class R> struct triples_formulas;
-#define TRIPLES_FORMULAS(R, suffix)                                                              \
-  template <> struct triples_formulas<R> {                                                       \
-    typedef triples_side_##suffix side;                                                          \
-    typedef triples_pair_##suffix pair;                                                          \
-    static __device__ __forceinline__ R difference(R a, R b, R box) {                            \
-      return triples_difference_##suffix(a, b, box);                                             \
-    }                                                                                            \
-    static __device__ __forceinline__ R square(R x, R y, R z) {                                  \
-      return triples_square_##suffix(x, y, z);                                                   \
-    }                                                                                            \
-    static __device__ __forceinline__ side side_of(R square, R cutoff2) {                        \
-      return triples_side_of_##suffix(square, cutoff2);                                          \
-    }                                                                                            \
-    static __device__ __forceinline__ pair pair_of(R square) {                                   \
-      return triples_pair_of_##suffix(square);                                                   \
-    }                                                                                            \
-    static __device__ __forceinline__ void term(pair p, side ik, side jk, R *wz, R *q) {         \
-      triples_term_##suffix(p, ik, jk, wz, q);                                                   \
-    }                                                                                            \
-    static __device__ __forceinline__ R sum(pair p, R wz, R q) {                                 \
-      return triples_sum_##suffix(p, wz, q);                                                     \
-    }                                                                                            \
-    static __device__ __forceinline__ R energy(side ij, side ik, side jk) {                      \
-      return triples_energy_##suffix(ij, ik, jk);                                                \
-    }                                                                                            \
-    static __device__ __forceinline__ int bin(R square, R lo, R hi, R inverse_width, int bins) { \
-      return triples_bin_##suffix(square, lo, hi, inverse_width, bins);                          \
-    }                                                                                            \
+#define TRIPLES_FORMULA(type, name, suffix, takes, values) \
+  static __device__ __forceinline__ type name takes {      \
+    return triples_##name##_##suffix values;               \
+  }
+#define TRIPLES_FORMULAS(R, suffix)                                                      \
+  template <> struct triples_formulas<R> {                                               \
+    typedef triples_side_##suffix side;                                                  \
+    typedef triples_pair_##suffix pair;                                                  \
+    TRIPLES_FORMULA(R, difference, suffix, (R a, R b, R box), (a, b, box))               \
+    TRIPLES_FORMULA(R, square, suffix, (R x, R y, R z), (x, y, z))                       \
+    TRIPLES_FORMULA(side, side_of, suffix, (R square, R cutoff2), (square, cutoff2))     \
+    TRIPLES_FORMULA(pair, pair_of, suffix, (R square), (square))                         \
+    TRIPLES_FORMULA(void, term, suffix, (pair p, side ik, side jk, R *wz, R *q),         \
+                    (p, ik, jk, wz, q))                                                  \
+    TRIPLES_FORMULA(R, sum, suffix, (pair p, R wz, R q), (p, wz, q))                     \
+    TRIPLES_FORMULA(R, energy, suffix, (side ij, side ik, side jk), (ij, ik, jk))        \
+    TRIPLES_FORMULA(int, bin, suffix, (R square, R lo, R hi, R inverse_width, int bins), \
+                    (square, lo, hi, inverse_width, bins))                               \
   };
 TRIPLES_FORMULAS(float, f32)
 TRIPLES_FORMULAS(double, f64)

@@ -6,6 +6,7 @@
 #include "collective_error.h"
 #include "device_probe.h"
 #include "files.h"
+#include "help.h"
 #include "new_file.h"
 #include "probe.h"
 #include "stages.h"
@@ -347,11 +348,10 @@ tsl_err tsl_probe(MPI_Comm comm, int argc, char **argv) {
   probe_options options;
   tsl_session session = {.comm = MPI_COMM_NULL};
   tsl_figures *all = NULL;
-  int size = 1, rank = 0;
+  int size = 1;
   TSL_TRY(probe_run_parse(argc, argv, &options));
+  if (options.help) return tsl_help(comm, "probe");
   TSL_MPI(MPI_Comm_size(comm, &size));
-  TSL_MPI(MPI_Comm_rank(comm, &rank));
-  if (options.help) return rank == 0 ? (void)fputs(tsl_probe_help, stdout) : (void)0, TSL_OK;
   TSL_TRY(tsl_alloc(size, sizeof *all, "probe", (void **)&all));
   TSL_TRY(tsl_session_open(comm, NULL, &session));
   TSL_TRY(probe_session(&session, &options, all));

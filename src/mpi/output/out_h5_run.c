@@ -6,24 +6,19 @@
 
 enum { FORMAT = 1 };
 
+#define OF_UNIT(member, of) TSL_COLUMN_AS(tsl_out_unit, unit.member, #member, of)
+
 static const tsl_column unit_columns[] = {
-    TSL_COLUMN_AS(tsl_out_unit, unit.id, "id", ""),
-    TSL_COLUMN_AS(tsl_out_unit, unit.kind, "kind", ""),
-    TSL_COLUMN_AS(tsl_out_unit, unit.lo[0], "lo0", ""),
-    TSL_COLUMN_AS(tsl_out_unit, unit.lo[1], "lo1", ""),
-    TSL_COLUMN_AS(tsl_out_unit, unit.lo[2], "lo2", ""),
-    TSL_COLUMN_AS(tsl_out_unit, unit.hi[0], "hi0", ""),
-    TSL_COLUMN_AS(tsl_out_unit, unit.hi[1], "hi1", ""),
-    TSL_COLUMN_AS(tsl_out_unit, unit.hi[2], "hi2", ""),
-    TSL_COLUMN_AS(tsl_out_unit, unit.flops, "flops", "1"),
-    TSL_COLUMN_AS(tsl_out_unit, unit.bytes, "bytes", "B"),
-    TSL_COLUMN_AS(tsl_out_unit, unit.count, "count", "1"),
+    OF_UNIT(id, ""),
+    OF_UNIT(kind, ""),
+    TSL_COLUMNS_OF_3(tsl_out_unit, unit.lo, "lo", ""),
+    TSL_COLUMNS_OF_3(tsl_out_unit, unit.hi, "hi", ""),
+    OF_UNIT(flops, "1"),
+    OF_UNIT(bytes, "B"),
+    OF_UNIT(count, "1"),
     TSL_COLUMN_AS(tsl_out_unit, owner, "rank", ""),
-    TSL_COLUMN(tsl_out_unit, phase, ""),
-    TSL_COLUMN(tsl_out_unit, dynamic, ""),
-    TSL_COLUMN(tsl_out_unit, predicted, "s"),
-    TSL_COLUMN(tsl_out_unit, measured, "s"),
-    TSL_COLUMN(tsl_out_unit, start, "s"),
+    TSL_COLUMNS_2(tsl_out_unit, "", phase, dynamic),
+    TSL_COLUMNS_3(tsl_out_unit, "s", predicted, measured, start),
     TSL_COLUMN_AS(tsl_out_unit, check, "checksum", ""),
     TSL_NO_COLUMN,
 };

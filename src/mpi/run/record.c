@@ -200,12 +200,8 @@ done:
 }
 
 static const tsl_column use_columns[] = {
-    TSL_COLUMN(tsl_use, rank, ""),
-    TSL_COLUMN(tsl_use, takes_part, ""),
-    TSL_COLUMN(tsl_use, alone, "s"),
-    TSL_COLUMN(tsl_use, without, "s"),
-    TSL_COLUMN(tsl_use, gain, "s"),
-    TSL_COLUMN(tsl_use, price, "s"),
+    TSL_COLUMNS_2(tsl_use, "", rank, takes_part),
+    TSL_COLUMNS_4(tsl_use, "s", alone, without, gain, price),
     TSL_NO_COLUMN,
 };
 

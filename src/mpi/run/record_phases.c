@@ -262,25 +262,16 @@ void tsl_record_print(const tsl_session *s, const tsl_record *record, FILE *file
 /* ---- into the file */
 
 static const tsl_column phase_columns[] = {
-    TSL_COLUMN(tsl_phase_line, phase, ""),
-    TSL_COLUMN(tsl_phase_line, kinds, ""),
-    TSL_COLUMN(tsl_phase_line, units, ""),
-    TSL_COLUMN(tsl_phase_line, moved, ""),
+    TSL_COLUMNS_4(tsl_phase_line, "", phase, kinds, units, moved),
     TSL_COLUMN_AS(tsl_phase_line, wall, "measured", "s"),
-    TSL_COLUMN(tsl_phase_line, computed, "s"),
-    TSL_COLUMN(tsl_phase_line, predicted, "s"),
-    TSL_COLUMN(tsl_phase_line, imbalance, "1"),
-    TSL_COLUMN(tsl_phase_line, imbalance_before, "1"),
-    TSL_COLUMN(tsl_phase_line, imbalance_after, "1"),
+    TSL_COLUMNS_2(tsl_phase_line, "s", computed, predicted),
+    TSL_COLUMNS_3(tsl_phase_line, "1", imbalance, imbalance_before, imbalance_after),
     TSL_COLUMN(tsl_phase_line, communication, "s"),
     TSL_NO_COLUMN,
 };
 
 static const tsl_column time_columns[] = {
-    TSL_COLUMN(tsl_phase_time, phase, ""),
-    TSL_COLUMN(tsl_phase_time, rank, ""),
-    TSL_COLUMN(tsl_phase_time, kind, ""),
-    TSL_COLUMN(tsl_phase_time, units, ""),
+    TSL_COLUMNS_4(tsl_phase_time, "", phase, rank, kind, units),
     TSL_COLUMN_AS(tsl_phase_time, seconds, "measured", "s"),
     TSL_COLUMN(tsl_phase_time, predicted, "s"),
     TSL_NO_COLUMN,

@@ -52,40 +52,32 @@ TSL_FN R XC_(xc_weight_spin)(double weight, R n, R least) {
   }
 #define XC_SPIN(name, form, threshold, libxc) XC_SPIN_##form(name, threshold)
 
-/** Local correlation, in xc_local_rks and xc_local_uks. */
-#define XC_LOCAL_RKS_LDA_X(name, threshold)
-#define XC_LOCAL_RKS_GGA_X(name, threshold)
-#define XC_LOCAL_RKS_MGGA_X(name, threshold)
-#define XC_LOCAL_RKS_LDA_C(name, threshold)                                                        \
-  XC_SHARED_##threshold if (mix->name != 0) XC_(xc_add_rks)(XC_(xc_weight)(mix->name, n, least.n), \
-                                                            d.n, XC_(xc_##name##_rks)(x, y), out);
-#define XC_LOCAL_RKS_GGA_C(name, threshold)
-#define XC_LOCAL_RKS_MGGA_C(name, threshold)
-#define XC_LOCAL_RKS(name, form, threshold, libxc) XC_LOCAL_RKS_##form(name, threshold)
+/** Local correlation, in xc_local_rks and xc_local_uks: text where the form is that. */
+#define XC_IF_LOCAL_LDA_X(...)
+#define XC_IF_LOCAL_GGA_X(...)
+#define XC_IF_LOCAL_MGGA_X(...)
+#define XC_IF_LOCAL_LDA_C(...) __VA_ARGS__
+#define XC_IF_LOCAL_GGA_C(...)
+#define XC_IF_LOCAL_MGGA_C(...)
+#define XC_LOCAL_RKS(name, form, threshold, libxc)                                   \
+  XC_IF_LOCAL_##form(XC_SHARED_##threshold if (mix->name != 0)                       \
+                         XC_(xc_add_rks)(XC_(xc_weight)(mix->name, n, least.n), d.n, \
+                                         XC_(xc_##name##_rks)(x, y), out);)
+#define XC_LOCAL_UKS(name, form, threshold, libxc)                                              \
+  XC_IF_LOCAL_##form(if (mix->name != 0) XC_(xc_add_uks)(XC_(xc_weight)(mix->name, n, least.n), \
+                                                         &s, XC_(xc_##name##_uks)(&s), out);)
+#define XC_ANY_LOCAL(name, form, threshold, libxc) XC_IF_LOCAL_##form(|| mix->name != 0)
 
-#define XC_LOCAL_UKS_LDA_X(name)
-#define XC_LOCAL_UKS_GGA_X(name)
-#define XC_LOCAL_UKS_MGGA_X(name)
-#define XC_LOCAL_UKS_LDA_C(name) \
-  if (mix->name != 0)            \
-    XC_(xc_add_uks)(XC_(xc_weight)(mix->name, n, least.n), &s, XC_(xc_##name##_uks)(&s), out);
-#define XC_LOCAL_UKS_GGA_C(name)
-#define XC_LOCAL_UKS_MGGA_C(name)
-#define XC_LOCAL_UKS(name, form, threshold, libxc) XC_LOCAL_UKS_##form(name)
+/** Correlation with gradients, in xc_rks_point and xc_uks_point, of either. */
+#define XC_SLOPES_LDA_X(of, name, threshold)
+#define XC_SLOPES_GGA_X(of, name, threshold)
+#define XC_SLOPES_MGGA_X(of, name, threshold)
+#define XC_SLOPES_LDA_C(of, name, threshold)
+#define XC_SLOPES_GGA_C(of, name, threshold) XC_SLOPES_##of##_GGA_C(name, threshold)
+#define XC_SLOPES_MGGA_C(of, name, threshold) XC_SLOPES_##of##_MGGA_C(name, threshold)
+#define XC_SLOPES_RKS(name, form, threshold, libxc) XC_SLOPES_##form(RKS, name, threshold)
+#define XC_SLOPES_UKS(name, form, threshold, libxc) XC_SLOPES_##form(UKS, name, threshold)
 
-#define XC_ANY_LOCAL_LDA_X(name)
-#define XC_ANY_LOCAL_GGA_X(name)
-#define XC_ANY_LOCAL_MGGA_X(name)
-#define XC_ANY_LOCAL_LDA_C(name) || mix->name != 0
-#define XC_ANY_LOCAL_GGA_C(name)
-#define XC_ANY_LOCAL_MGGA_C(name)
-#define XC_ANY_LOCAL(name, form, threshold, libxc) XC_ANY_LOCAL_##form(name)
-
-/** Correlation with gradients, in xc_rks_point and xc_uks_point. */
-#define XC_SLOPES_RKS_LDA_X(name, threshold)
-#define XC_SLOPES_RKS_GGA_X(name, threshold)
-#define XC_SLOPES_RKS_MGGA_X(name, threshold)
-#define XC_SLOPES_RKS_LDA_C(name, threshold)
 #define XC_SLOPES_RKS_GGA_C(name, threshold)                                \
   if (mix.name != 0) {                                                      \
     const XC_LEAST bound = XC_(xc_least_of)(XC_LEAST_##threshold);          \
@@ -103,12 +95,7 @@ TSL_FN R XC_(xc_weight_spin)(double weight, R n, R least) {
      XC_(xc_bound_curvature)(XC_(xc_raise)(sigma, bound.sigma), raised.n, kinetic), kinetic, \
      &out);                                                                                  \
   }
-#define XC_SLOPES_RKS(name, form, threshold, libxc) XC_SLOPES_RKS_##form(name, threshold)
 
-#define XC_SLOPES_UKS_LDA_X(name, threshold)
-#define XC_SLOPES_UKS_GGA_X(name, threshold)
-#define XC_SLOPES_UKS_MGGA_X(name, threshold)
-#define XC_SLOPES_UKS_LDA_C(name, threshold)
 #define XC_SLOPES_UKS_GGA_C(name, threshold)                                                \
   if (mix.name != 0) {                                                                      \
     const XC_LEAST bound = XC_(xc_least_of)(XC_LEAST_##threshold);                          \
@@ -128,7 +115,6 @@ TSL_FN R XC_(xc_weight_spin)(double weight, R n, R least) {
     XC_(xc_##name##_uks)                                                                \
     (XC_(xc_weight)(mix.name, na + nb, bound.n), &s, aa, ab, bb, ka + kb, &out);        \
   }
-#define XC_SLOPES_UKS(name, form, threshold, libxc) XC_SLOPES_UKS_##form(name, threshold)
 
 /* ------------------------------------------------------------------ sums */
 

@@ -41,13 +41,9 @@ const xc_published *xc_published_find(const char *name) {
 }
 
 const char *xc_lacks_text(unsigned lacks, char text[XC_TEXT]) {
-  static const char *const words[] = {"the Laplacian of a meta-GGA",
-                                      "exact exchange by Yukawa's function",
-                                      "a correction for dispersion",
-                                      "non-local correlation other than VV10",
-                                      "the perturbative correlation of a double hybrid",
-                                      "corrections for its basis set",
-                                      "VV10 correlation"};
+#define X(NAME, words) words,
+  static const char *const words[] = {XC_LACK_LIST(X)};
+#undef X
   size_t used = 0;
   text[0] = '\0';
   for (unsigned k = 0; k < sizeof words / sizeof words[0]; k++) {

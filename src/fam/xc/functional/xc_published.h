@@ -139,16 +139,20 @@
   X("hyb_mgga_xc_tpssh", "tpssh")  \
   X("hyb_mgga_xc_tpss0", "tpss0")
 
-/** Parts of functionals that are not computed here, as bits. */
-enum {
-  XC_LACKS_LAPLACIAN = 1,
-  XC_LACKS_YUKAWA = 2,
-  XC_LACKS_DISPERSION = 4,
-  XC_LACKS_NON_LOCAL = 8,
-  XC_LACKS_PT2 = 16,
-  XC_LACKS_BASIS = 32,
-  XC_LACKS_VV10 = 64
-};
+/** X(NAME, words): parts of functionals that are not computed here. */
+#define XC_LACK_LIST(X)                                     \
+  X(LAPLACIAN, "the Laplacian of a meta-GGA")               \
+  X(YUKAWA, "exact exchange by Yukawa's function")          \
+  X(DISPERSION, "a correction for dispersion")              \
+  X(NON_LOCAL, "non-local correlation other than VV10")     \
+  X(PT2, "the perturbative correlation of a double hybrid") \
+  X(BASIS, "corrections for its basis set")                 \
+  X(VV10, "VV10 correlation")
+
+/** Their places in the list, and bits. */
+#define XC_LACK_PLACE(NAME, words) XC_LACK_##NAME,
+#define XC_LACK_BIT(NAME, words) XC_LACKS_##NAME = 1 << XC_LACK_##NAME,
+enum { XC_LACK_LIST(XC_LACK_PLACE) XC_LACK_LIST(XC_LACK_BIT) };
 
 /** X(name, what is lacking): refused. */
 #define XC_LACKING_LIST(X)                               \

@@ -164,10 +164,12 @@ done:
   return err;
 }
 
-/* Functions that reach the centre, among all: [n_functions] from tsl_alloc. */
-static tsl_err places_of(const semilocal *s, int64_t **out) {
+/* Functions that reach the centre, among all, [n_functions] from tsl_alloc; a matrix of them. */
+static tsl_err places_of(const semilocal *s, int64_t **out, double **matrix) {
   tsl_err err = TSL_OK;
-  TSL_TRY(tsl_alloc(s->n_functions, sizeof **out, "functions near a core", (void **)out));
+  const int64_t n = s->n_functions;
+  TSL_TRY(tsl_alloc(n, sizeof **out, "functions near a core", (void **)out));
+  TSL_TRY(xc_matrix_create(n, n, "functions near a core", matrix));
   for (int64_t k = 0; k < s->n_shells; k++) {
     const xc_shell *shell = &s->basis->shells[s->shells[k]];
     for (int i = 0; i < xc_shell_size(shell); i++) (*out)[s->first[k] + i] = shell->first + i;
@@ -181,9 +183,7 @@ static tsl_err add_semilocal(semilocal *s, double *matrix) {
   const int64_t n = s->n_functions;
   int64_t *at = NULL;
   double *some = NULL;
-  if (n == 0) goto done;
-  TSL_TRY(places_of(s, &at));
-  TSL_TRY(xc_matrix_create(n, n, "core potential", &some));
+  TSL_TRY(places_of(s, &at, &some));
   TSL_TRY(xc_matrix_product(n, n, s->columns, 1, s->seen, false, s->weighted, true, some));
   xc_matrix_symmetrise(n, 0.5, some);
   for (int64_t i = 0; i < n; i++)
@@ -244,7 +244,7 @@ tsl_err xc_ecp_add(const xc_molecule *molecule, const xc_ecps *ecps, const xc_ba
   for (int64_t c = 0; c < o.n; c++) {
     semilocal_clear(&s);
     TSL_TRY(semilocal_create(basis, &centres[c], &s));
-    TSL_TRY(add_semilocal(&s, matrix));
+    if (s.n_functions > 0) TSL_TRY(add_semilocal(&s, matrix));
   }
 done:
   semilocal_clear(&s);
@@ -302,9 +302,7 @@ static tsl_err semilocal_gradient(semilocal *s, const double *density, double (*
   const int64_t n = s->n_functions;
   int64_t *at = NULL;
   double *some = NULL;
-  if (n == 0) goto done;
-  TSL_TRY(places_of(s, &at));
-  TSL_TRY(xc_matrix_create(n, n, "density near a core", &some));
+  TSL_TRY(places_of(s, &at, &some));
   TSL_TRY(tsl_alloc(s->n_shells, sizeof *s->force, "forces on shells", (void **)&s->force));
   for (int64_t i = 0; i < n; i++)
     for (int64_t j = 0; j < n; j++) some[i * n + j] = density[at[i] * s->basis->n + at[j]];
@@ -336,7 +334,7 @@ tsl_err xc_ecp_gradient(const xc_molecule *molecule, const xc_ecps *ecps, const 
   for (int64_t c = 0; c < o.n; c++) {
     semilocal_clear(&s);
     TSL_TRY(semilocal_create(basis, &centres[c], &s));
-    TSL_TRY(semilocal_gradient(&s, density, gradient));
+    if (s.n_functions > 0) TSL_TRY(semilocal_gradient(&s, density, gradient));
   }
 done:
   semilocal_clear(&s);
