@@ -106,8 +106,6 @@ typedef struct tsl_problem {
   int32_t n_devices;
   tsl_trial *trial; /**< root only, in create; NULL: nobody decides, and the family does */
   bool shortcut;    /**< root only: shortcut comes yet; family.units: lack of room is no error */
-  double likely;    /**< root only, set by create: the part of the units' work that shortcut is
-                         likely to take, above 0; 0: not known */
   void *own;        /**< root only, private to the family; freed by family.destroy */
   void *talk;       /**< root only, set before create: of a served job (service.h); NULL: none */
 } tsl_problem;
@@ -371,6 +369,8 @@ typedef struct tsl_backend {
    *                   more does not pay  @param[out] found  false: units are to be computed */
   tsl_err (*shortcut)(tsl_worker *worker, tsl_problem *problem, double most, const tsl_step *step,
                       bool *found);
+  /** REQUIRED with shortcut. The part that it is likely to take; 0: it would find nothing. */
+  double (*shortcut_part)(const tsl_worker *worker, const tsl_problem *problem);
 
   /** REQUIRED. Start a phase: zero the accumulators of SUM/MIN/MAX fields (to 0, +max, -max) and
    *  upload IN fields that changed since open or the last begin (tsl_field.changes). Calibration

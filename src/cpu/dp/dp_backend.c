@@ -141,6 +141,7 @@ const tsl_backend dp_backend_cpu = {
     .prepare = dp_recur_cpu_prepare,
     .open = dp_open_cpu,
     .shortcut = dp_shortcut_cpu,
+    .shortcut_part = dp_shortcut_part_cpu,
     .begin = dp_begin_cpu,
     .run = dp_run_cpu,
     .tiles = dp_tiles_cpu,

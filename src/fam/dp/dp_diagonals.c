@@ -165,7 +165,6 @@ tsl_err dp_attempts_look(tsl_problem *problem) {
   TSL_TRY(dp_chain_find(p, a, b, &chain));
   dp_outside_set(p, a, b, &t->outside);
   t->path = chain.score, t->hope = chain.hope, t->looked = true;
-  problem->likely = part_of(p, dp_outside_width(&t->outside, t->path));
 done:
   dp_chain_clear(&chain);
   return err;
@@ -173,14 +172,15 @@ done:
 
 static int tell_path(const tsl_problem *problem, char *text, size_t size) {
   const dp_params *p = dp_params_of(problem);
+  const dp_attempts *t = dp_attempts_of(problem);
+  const double part = part_of(p, dp_outside_width(&t->outside, t->path));
   char band[32];
-  (void)snprintf(band, sizeof band, problem->likely < 1 ? "a band of about %.2g %%" : "no band",
-                 100 * problem->likely);
+  (void)snprintf(band, sizeof band, part < 1 ? "a band of about %.2g %%" : "no band", 100 * part);
   return snprintf(text, size,
                   "anchors: a path has the %s %lld: %s of the table's %.4g cells is certain; at "
                   "least %.2g %% are needed\n",
-                  dp_ready_of(p)->goal, (long long)dp_goal_score(p, dp_attempts_of(problem)->path),
-                  band, (double)p->n * (double)p->m, 100 * part_of(p, 0));
+                  dp_ready_of(p)->goal, (long long)dp_goal_score(p, t->path), band,
+                  (double)p->n * (double)p->m, 100 * part_of(p, 0));
 }
 
 void dp_attempts_tell(const tsl_problem *problem, char *text, size_t size) {

@@ -104,8 +104,7 @@ typedef struct dp_attempts {
   int64_t goal;
 } dp_attempts;
 
-/** Root: a path that is known before the table is filled, and what it leaves to be computed
- *  (problem->likely). @return TSL_ERR_MEMORY */
+/** Root: a path that is known before the table is filled. @return TSL_ERR_MEMORY */
 tsl_err dp_attempts_look(tsl_problem *problem);
 
 /** Root. certain: no tiles are cut, and the goal is theirs. */

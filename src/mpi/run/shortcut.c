@@ -21,6 +21,7 @@ typedef struct shortcut {
   tsl_placement node;    /* the root's, as a socket with the cores of all ranks of its node */
   tsl_executor executor; /* of the node */
   double alone;          /* s that it would take for all units */
+  double part;           /* of these that the shortcut is likely to take; 0: it finds nothing */
   double most;
   bool found;
   _Atomic double done; /* 0..1, by the compute thread */
@@ -43,7 +44,7 @@ static tsl_err take_shortcut(tsl_task *task) {
 
 /* ---- on the main thread of the root */
 
-/* s that it would take for all units, as a run on it alone knows or measures. */
+/* As a run on it alone knows or measures. */
 static tsl_err measure(shortcut *t) {
   tsl_err err = TSL_OK;
   const tsl_session *s = t->session;
@@ -71,7 +72,8 @@ static tsl_err shortcut_open(tsl_session *s, shortcut *t) {
   node->device.host_limit = node->device.memory_limit = limit;
   TSL_TRY(tsl_executor_start(node, &t->executor));
   TSL_TRY(tsl_executor_open(&s->problem, &t->executor));
-  TSL_TRY(measure(t));
+  t->part = t->executor.backend->shortcut_part(t->executor.worker, &s->problem);
+  if (t->part > 0) TSL_TRY(measure(t));
   if (t->alone > 0) t->most = PAYS * fmin(1, s->plan.total_seconds / t->alone);
 done:
   return err;
@@ -101,11 +103,10 @@ done:
   return err;
 }
 
-/* *likely: s foretold, 0: it would not pay. */
-static void foretell(const shortcut *t, double *likely) {
-  const tsl_session *s = t->session;
-  const double seconds = s->problem.likely * t->alone;
-  *likely = seconds <= PAYS * s->plan.total_seconds ? seconds : 0;
+/* s, 0: it would not pay. */
+static double likely_seconds(const shortcut *t) {
+  const double seconds = t->part * t->alone;
+  return seconds <= PAYS * t->session->plan.total_seconds ? seconds : 0;
 }
 
 static tsl_err try_shortcut(tsl_session *s, double *likely) {
@@ -113,8 +114,8 @@ static tsl_err try_shortcut(tsl_session *s, double *likely) {
   const double start = tsl_now();
   shortcut t = {.most = 0};
   TSL_TRY(shortcut_open(s, &t));
-  foretell(&t, likely);
-  TSL_TRY(watch(&t));
+  *likely = likely_seconds(&t);
+  if (t.part > 0) TSL_TRY(watch(&t));
   s->problem.shortcut = false;
   s->shortcut = tsl_now() - start;
 done:
@@ -126,9 +127,9 @@ tsl_err tsl_session_shortcut_seconds(tsl_session *s, double *seconds) {
   tsl_err err = TSL_OK;
   shortcut t = {.most = 0};
   *seconds = 0;
-  if (!s->problem.shortcut || s->problem.likely == 0) return TSL_OK;
+  if (!s->problem.shortcut) return TSL_OK;
   TSL_TRY(shortcut_open(s, &t));
-  foretell(&t, seconds);
+  *seconds = likely_seconds(&t);
 done:
   tsl_executor_stop(&t.executor);
   return err;
@@ -138,7 +139,7 @@ done:
 
 tsl_err tsl_session_shortcut(tsl_session *s) {
   tsl_err err = TSL_OK;
-  int has = s->rank == 0 && s->problem.shortcut && s->problem.likely > 0;
+  int has = s->rank == 0 && s->problem.shortcut;
   double likely = 0;
   const double whole = s->plan.total_seconds;
   TSL_MPI(MPI_Bcast(&has, 1, MPI_INT, 0, s->comm));

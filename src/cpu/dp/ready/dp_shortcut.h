@@ -12,6 +12,7 @@
 
 #include "dp_backend.h"
 
-/** tsl_backend.shortcut. @param[in] w  open, of the root */
+/** tsl_backend.shortcut, shortcut_part. @param[in] w  open, of the root */
 tsl_err dp_shortcut_cpu(tsl_worker *w, tsl_problem *problem, double most, const tsl_step *step,
                         bool *found);
+double dp_shortcut_part_cpu(const tsl_worker *w, const tsl_problem *problem);

@@ -6,7 +6,9 @@
 
 #include <string.h>
 
-enum { PIECE = 2048 /* rows for each thread; a multiple of the blocks of engines */ };
+/** Rows of a piece for each thread, a multiple of the blocks of engines: threads, one strip of
+ *  columns after the other, are in step for most of it. */
+enum { PIECE = 2048 };
 
 /** A strip being computed: a problem of its own, whose rows are the strip's. */
 typedef struct strip {
@@ -32,46 +34,40 @@ static int64_t alone(const dp_params *p, int64_t letters, bool of_a) {
 
 /* ---- sizes */
 
-int64_t dp_strips_width(const tsl_worker *w, int64_t k) {
+dp_strips_cut dp_strips_cut_of(const tsl_worker *w, int64_t k) {
   const dp_params *p = w->dp.c.p;
   const bool bits = dp_edge_is_bits(p);
   const int64_t vector = w->cpu.kernels->bytes;
   const int64_t narrow = bits ? 8 * vector : DP_COLUMNS * vector;
   const int64_t wide = bits ? DP_WORDS * narrow : 2 * narrow;
-  const int64_t columns = (2 * k <= narrow ? narrow : wide) * w->cpu.threads;
-  const int64_t busy = 2 * wide * w->cpu.threads; /* several threads have wide words from here on */
-  if (bits && w->cpu.threads > 1 && 2 * k >= busy) return busy;
-  return tsl_max(64, tsl_min(columns, p->m / 32 / 64 * 64));
+  const int64_t each = bits ? 2 * wide : wide; /* of several threads, which have wide words then */
+  const int threads = (int)tsl_max(1, tsl_min(w->cpu.threads, 2 * k / each));
+  const int64_t columns = threads > 1 ? each * threads : 2 * k <= narrow ? narrow : wide;
+  const int64_t width = tsl_max(64, tsl_min(columns, p->m / 32 / 64 * 64));
+  return (dp_strips_cut){k, width, dp_strips_number(p, width), (int64_t)PIECE * threads, threads};
 }
 
-/** Rows of a piece: threads, one strip of columns after the other, are in step for most of it. */
-static int64_t piece_rows(const tsl_worker *w) {
-  return (int64_t)PIECE * w->cpu.threads;
+static int64_t pieces_of(const dp_strips_cut *cut, const dp_strip *at) {
+  return tsl_divide_up(rows_of(at), cut->piece);
 }
 
-static int64_t pieces_of(const tsl_worker *w, const dp_strip *at) {
-  return tsl_divide_up(rows_of(at), piece_rows(w));
-}
-
-double dp_strips_bytes(const tsl_worker *w, int64_t k, int64_t width) {
+double dp_strips_bytes(const tsl_worker *w, const dp_strips_cut *cut) {
   const dp_params *p = w->dp.c.p;
-  const int64_t n = dp_strips_number(p, width);
-  double bytes = (double)w->dp.bands.engine->keep_bytes(w, piece_rows(w), width);
-  for (int64_t s = 0; s < n; s++) {
-    const dp_strip at = dp_strip_of(p, k, width, s);
+  double bytes = (double)w->dp.bands.engine->keep_bytes(w, cut->piece, cut->width);
+  for (int64_t s = 0; s < cut->n; s++) {
+    const dp_strip at = dp_strip_of(p, cut->k, cut->width, s);
     bytes += (double)dp_edge_size(p, rows_of(&at));
-    bytes += (double)(pieces_of(w, &at) * dp_state_bytes(p, width));
+    bytes += (double)(pieces_of(cut, &at) * dp_state_bytes(p, cut->width));
   }
   return bytes;
 }
 
-double dp_strips_again(const tsl_worker *w, int64_t k, int64_t width) {
-  const dp_params *p = w->dp.c.p;
+double dp_strips_again(const tsl_worker *w, const dp_strips_cut *cut) {
   double cells = 0;
-  for (int64_t s = 0; s < dp_strips_number(p, width); s++) {
-    const dp_strip at = dp_strip_of(p, k, width, s);
+  for (int64_t s = 0; s < cut->n; s++) {
+    const dp_strip at = dp_strip_of(w->dp.c.p, cut->k, cut->width, s);
     const int64_t columns = at.columns[1] - at.columns[0];
-    cells += (double)columns * (double)tsl_min(rows_of(&at), columns + piece_rows(w));
+    cells += (double)columns * (double)tsl_min(rows_of(&at), columns + cut->piece);
   }
   return cells;
 }
@@ -107,7 +103,7 @@ static tsl_err strip_open(const dp_strips *strips, int64_t s, strip **out) {
   const tsl_problem *whole = strips->w->dp.c.problem;
   strip *t = NULL;
   TSL_TRY(tsl_alloc(1, sizeof *t, "strip", (void **)&t));
-  t->at = dp_strip_of(strips->w->dp.c.p, strips->k, strips->width, s);
+  t->at = dp_strip_of(strips->w->dp.c.p, strips->cut.k, strips->cut.width, s);
   t->p = *strips->w->dp.c.p;
   t->p.n = rows_of(&t->at);
   t->problem.params = &t->p;
@@ -115,6 +111,7 @@ static tsl_err strip_open(const dp_strips *strips, int64_t s, strip **out) {
   t->problem.fields[DP_B].data = whole->fields[DP_B].data;
   dp_context_set(&t->w.dp.c, &t->problem, &t->w, &dp_memory_host, NULL);
   t->w.cpu = strips->w->cpu;
+  t->w.cpu.threads = strips->cut.threads;
   TSL_TRY(strips->engine->open(&t->w, &(dp_box){{0, t->at.columns[0]}, {t->p.n, t->at.columns[1]}},
                                &t->engine));
   TSL_TRY(put_top(strips, t, strips->sides[s].corner));
@@ -174,9 +171,9 @@ static tsl_err next_side(const dp_strips *strips, int64_t s, const strip *t) {
   tsl_err err = TSL_OK;
   dp_strip_side *side = &strips->sides[s + 1];
   const dp_params *p = strips->w->dp.c.p;
-  const dp_strip to = dp_strip_of(p, strips->k, strips->width, s + 1);
+  const dp_strip to = dp_strip_of(p, strips->cut.k, strips->cut.width, s + 1);
   const void *right = strips->right.data;
-  if (s + 1 == strips->n) return TSL_OK;
+  if (s + 1 == strips->cut.n) return TSL_OK;
   TSL_TRY(dp_reserve(&t->w.dp.c, &side->edge, dp_edge_size(p, rows_of(&to)), "side of a strip"));
   if (dp_edge_is_bits(p)) {
     side->corner = strips->sides[s].corner + alone(p, t->at.columns[1] - t->at.columns[0], false) +
@@ -227,12 +224,11 @@ done:
 static tsl_err run_strip(dp_strips *strips, int64_t s, const strip *t) {
   tsl_err err = TSL_OK;
   dp_strip_side *side = &strips->sides[s];
-  const tsl_worker *w = strips->w;
-  const int64_t rows = rows_of(&t->at), piece = piece_rows(w);
+  const int64_t rows = rows_of(&t->at), piece = strips->cut.piece;
   const bool recover = t->p.mode == DP_RECOVER;
   side->state = dp_state_bytes(&t->p, t->at.columns[1] - t->at.columns[0]);
   if (recover)
-    TSL_TRY(tsl_alloc(pieces_of(w, &t->at), (size_t)side->state, "rows of a strip",
+    TSL_TRY(tsl_alloc(pieces_of(&strips->cut, &t->at), (size_t)side->state, "rows of a strip",
                       (void **)&side->tops));
   TSL_TRY(dp_reserve(&t->w.dp.c, &strips->right, dp_edge_size(&t->p, rows), "edge"));
   for (int64_t lo = 0; lo < rows; lo += piece) {
@@ -247,7 +243,7 @@ done:
 /* ---- all strips */
 
 void dp_strips_clear(dp_strips *strips) {
-  for (int64_t s = 0; strips->sides != NULL && s <= strips->n; s++) {
+  for (int64_t s = 0; strips->sides != NULL && s <= strips->cut.n; s++) {
     dp_release(&strips->w->dp.c, &strips->sides[s].edge);
     tsl_free(strips->sides[s].tops);
   }
@@ -262,7 +258,7 @@ void dp_strips_clear(dp_strips *strips) {
 /** The goal; a strip of bits knows the differences along its last row only. */
 static tsl_err goal_of(const dp_strips *strips, const strip *t, int64_t *goal) {
   tsl_err err = TSL_OK;
-  const dp_strip_side *side = &strips->sides[strips->n - 1];
+  const dp_strip_side *side = &strips->sides[strips->cut.n - 1];
   double part = 0;
   TSL_TRY(strips->engine->goal(t->engine, true, &part));
   *goal = (int64_t)part;
@@ -277,16 +273,15 @@ tsl_err dp_strips_run(const tsl_worker *w, int64_t k, dp_strips_progress *progre
   tsl_err err = TSL_OK;
   const dp_params *p = w->dp.c.p;
   strip *t = NULL;
-  *out = (dp_strips){.w = w, .progress = progress, .engine = w->dp.bands.engine, .k = k};
-  out->width = dp_strips_width(w, k);
-  out->n = dp_strips_number(p, out->width);
-  TSL_TRY(tsl_alloc(out->n + 1, sizeof *out->sides, "sides of strips", (void **)&out->sides));
-  for (int64_t s = 0; s < out->n; s++) {
+  const dp_strips_cut cut = dp_strips_cut_of(w, k);
+  *out = (dp_strips){.w = w, .progress = progress, .engine = w->dp.bands.engine, .cut = cut};
+  TSL_TRY(tsl_alloc(cut.n + 1, sizeof *out->sides, "sides of strips", (void **)&out->sides));
+  for (int64_t s = 0; s < cut.n; s++) {
     TSL_TRY(strip_open(out, s, &t));
     TSL_TRY(run_strip(out, s, t));
     TSL_TRY(next_side(out, s, t));
     out->cells += (double)rows_of(&t->at) * (double)(t->at.columns[1] - t->at.columns[0]);
-    if (s + 1 == out->n) TSL_TRY(goal_of(out, t, goal));
+    if (s + 1 == cut.n) TSL_TRY(goal_of(out, t, goal));
     strip_close(out, &t);
     if (p->mode != DP_RECOVER) dp_release(&w->dp.c, &out->sides[s].edge);
   }
@@ -301,7 +296,7 @@ done:
 static tsl_err walk_strip(dp_strips *strips, int64_t s, tsl_cursor *cursor, dp_steps *steps) {
   tsl_err err = TSL_OK;
   const dp_strip_side *side = &strips->sides[s];
-  const int64_t before = steps->n, rows = piece_rows(strips->w);
+  const int64_t before = steps->n, rows = strips->cut.piece;
   strip *t = NULL;
   TSL_TRY(strip_open(strips, s, &t));
   cursor->at[0] -= t->at.rows[0];
@@ -326,7 +321,7 @@ tsl_err dp_strips_walk(dp_strips *strips, dp_steps *steps) {
   tsl_err err = TSL_OK;
   const dp_params *p = strips->w->dp.c.p;
   tsl_cursor cursor = {.at = {p->n, p->m}};
-  for (int64_t s = strips->n - 1; s >= 0 && cursor.at[0] > 0 && cursor.at[1] > 0; s--)
+  for (int64_t s = strips->cut.n - 1; s >= 0 && cursor.at[0] > 0 && cursor.at[1] > 0; s--)
     TSL_TRY(walk_strip(strips, s, &cursor, steps));
 done:
   return err;

@@ -25,25 +25,33 @@ typedef struct dp_strips_progress {
   double done, likely; /**< cells, those of the way back included */
 } dp_strips_progress;
 
+/**
+ * How the worker computes band k: strips of so many columns, each by all of `threads`, in pieces of
+ * rows. Strips are as wide as keeps these at work, at most 1/32 of the table; the band has as many
+ * cells more as its strips are wide, so a narrow one is for few threads.
+ */
+typedef struct dp_strips_cut {
+  int64_t k, width, n, piece;
+  int threads;
+} dp_strips_cut;
+
+dp_strips_cut dp_strips_cut_of(const tsl_worker *w, int64_t k);
+
 typedef struct dp_strips {
   const tsl_worker *w;
   dp_strips_progress *progress; /**< not owned */
   const dp_band_engine *engine;
-  int64_t k, width, n;
+  dp_strips_cut cut;
   double cells;             /**< computed */
   dp_strip_side *sides;     /**< [n + 1] */
   dp_buffer right, part[2]; /**< right side of a strip; sides of a piece: left, right */
 } dp_strips;
 
-/** Columns of a strip of band k: those that keep the worker's threads at work, fewer where the band
- *  is narrow, and at most 1/32 of the table's. */
-int64_t dp_strips_width(const tsl_worker *w, int64_t k);
-
 /** Bytes that computing and recovery in a band take. */
-double dp_strips_bytes(const tsl_worker *w, int64_t k, int64_t width);
+double dp_strips_bytes(const tsl_worker *w, const dp_strips_cut *cut);
 
-/** About the cells that the way back through band k computes again. */
-double dp_strips_again(const tsl_worker *w, int64_t k, int64_t width);
+/** About the cells that the way back through a band computes again. */
+double dp_strips_again(const tsl_worker *w, const dp_strips_cut *cut);
 
 /** Compute band k.
  *  @param[in,out] progress  lives as long as the strips
