@@ -63,6 +63,7 @@ typedef struct tsl_limits {
   bool overlap;         /**< WAVE: stages overlap on all devices that have a fill */
   int64_t host_bytes;   /**< least host memory that a rank may use; 0: not known */
   int64_t keep_bytes;   /**< the same of its device: a card's memory, or the host's */
+  double widest; /**< WAVE: largest part of a stage that a rank has; 0: about as much as others */
 } tsl_limits;
 
 /**
@@ -364,9 +365,8 @@ typedef struct tsl_backend {
 
   /** OPTIONAL, default none; of sockets. Root only, once before the first begin, in runs that begin
    *  anew, whatever device the root drives: this worker has the cores of its node. Find the results
-   *  without units where that takes much less; then the family cuts none and derives all in finish.
-   *  @param[in] most  part of the time that this worker alone would take for all units: what takes
-   *                   more does not pay  @param[out] found  false: units are to be computed */
+   *  without units, where that takes at most the part `most` of its time for all units; *found: the
+   *  family cuts none, and derives all in finish. */
   tsl_err (*shortcut)(tsl_worker *worker, tsl_problem *problem, double most, const tsl_step *step,
                       bool *found);
   /** REQUIRED with shortcut. The part that it is likely to take; 0: it would find nothing. */

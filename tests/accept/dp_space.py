@@ -88,6 +88,15 @@ def same(name, shape, seed, ranks):
     return f"{enough:.3g} KiB are enough for {shape[0]} x {shape[1]}"
 
 
+def uneven(name):
+    """A rank with twelve times the columns of the others keeps rows of them all; memory is little for that."""
+    sources = inputs(name, (30011, 29997), 3)
+    whole = solved(name, sources, "1 GiB")
+    tree = tree_of(name, sources, f"{int(1.5 * 1024 * least(name, sources))} B", calibrate="always")
+    with suite.result(tree, 3, env={"TSL_TEST_SLOW": "0:12,2:12"}) as file:
+        harness.check_same({name: whole[name] for name in file["results"]}, harness.datasets(file))
+
+
 def on_card(name, ranks, args):
     """Rows of a card on disk, from a memory that is little to one that is not."""
     sources = inputs(name, (60000, 59997), 3)
@@ -204,6 +213,8 @@ for count, name in enumerate(PROBLEMS):
             suite.case(f"{name}, {shape[0]} x {shape[1]}", same, name, shape, count + k, ranks)
 for name in [n for n in PROBLEMS if n not in ("local", "overlap", "read")]:
     suite.case(f"cells computed again, {name}", predicted, name, (None, 2, 3))
+for name in ("global", "dtw"):
+    suite.case(f"uneven ranks, {name}", uneven, name)
 suite.case("decisions made again", predicted_sweep)
 suite.case("again, fewer columns than ranks", predicted_narrow)
 suite.case("killed in the walk, global, 1 rank, then 2", killed, "global", None, 2, signal.SIGKILL, True)

@@ -510,9 +510,9 @@ static void space_is_linear(void **state) {
                            .n = n,
                            .m = n};
       const double row = 8 * (double)n / ranks + 64, column = ranks > 1 ? 8 * (double)n : 0;
-      assert_false(dp_space_plan(&p, ranks, 3 * row).fits);
+      assert_false(dp_space_plan(&p, (dp_space_ranks){ranks, 0}, 3 * row).fits);
       for (double bytes = 8 * row + 6 * column; bytes < 1e4 * row; bytes *= 1.7) {
-        const dp_space s = dp_space_plan(&p, ranks, bytes);
+        const dp_space s = dp_space_plan(&p, (dp_space_ranks){ranks, 0}, bytes);
         assert_true(s.fits && s.most >= 1 && s.least >= 1 && s.least <= s.most);
         assert_true(s.most * row + column <= bytes);
       }

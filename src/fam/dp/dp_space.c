@@ -30,10 +30,11 @@ static bool region_fits(const dp_params *p, double rows, double columns, double 
 /** Rows on disk: more of them would save less than 1/16 of the table, and make tiles short. */
 static const double ENOUGH_ROWS = 16;
 
-/** Columns of a rank that has more than its part. */
-static double widest(const dp_params *p, int64_t ranks) {
-  const double columns = ceil((double)p->m / (double)ranks);
-  return ranks > 1 ? 1.25 * columns : columns;
+/** Columns of the rank that has most; lanes may move to it later. */
+static double widest(const dp_params *p, dp_space_ranks ranks) {
+  const double columns = ceil((double)p->m / (double)ranks.n);
+  return ranks.n > 1 ? fmin((double)p->m, fmax(1.25 * columns, 1.1 * ranks.widest * (double)p->m))
+                     : columns;
 }
 
 static double row_bytes(const dp_params *p, int64_t columns) {
@@ -44,8 +45,8 @@ static double side_bytes(const dp_params *p, bool edges) {
   return edges ? (double)p->n * dp_space_state_bytes(p) : 0;
 }
 
-double dp_space_least_rows(const dp_params *p, int64_t ranks) {
-  return row_bytes(p, (int64_t)widest(p, ranks)) + side_bytes(p, ranks > 1);
+double dp_space_least_rows(const dp_params *p, dp_space_ranks ranks) {
+  return row_bytes(p, (int64_t)widest(p, ranks)) + side_bytes(p, ranks.n > 1);
 }
 
 double dp_space_rows(const dp_params *p, int64_t columns, bool edges, double bytes) {
@@ -60,11 +61,11 @@ double dp_space_rows(const dp_params *p, int64_t columns, bool edges, double byt
   return region_fits(p, (double)p->n, (double)columns, one) ? 1 : 0;
 }
 
-dp_space dp_space_plan(const dp_params *p, int64_t ranks, double bytes) {
-  const double columns = ceil((double)p->m / (double)ranks);
+dp_space dp_space_plan(const dp_params *p, dp_space_ranks ranks, double bytes) {
+  const double columns = fmax(ceil((double)p->m / (double)ranks.n), ranks.widest * (double)p->m);
   const double all = (double)p->n * columns * dp_space_cell_bits(p) / 8;
   dp_space s = {.least = ceil(2 * all / bytes)};
-  s.most = dp_space_rows(p, (int64_t)widest(p, ranks), ranks > 1, bytes);
+  s.most = dp_space_rows(p, (int64_t)widest(p, ranks), ranks.n > 1, bytes);
   if (s.least < 1) s.least = 1;
   s.fits = s.most >= 1;
   s.halves = s.least > s.most;

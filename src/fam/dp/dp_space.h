@@ -29,10 +29,16 @@ double dp_space_state_bytes(const dp_params *p);
  *  @param[in] edges  the left edge of all rows is kept beside them */
 double dp_space_rows(const dp_params *p, int64_t columns, bool edges, double bytes);
 
-/** Bytes of the fewest special rows that a rank of so many may need, with its left edges. */
-double dp_space_least_rows(const dp_params *p, int64_t ranks);
+/** Ranks that share a wavefront's columns. */
+typedef struct dp_space_ranks {
+  int64_t n;
+  double widest; /**< part of the columns that one of them has at most; 0: 5/4 of the mean */
+} dp_space_ranks;
 
-/** A wavefront on so many ranks, with so many bytes of memory on each. */
+/** Bytes of the fewest special rows that a rank may need, with its left edges. */
+double dp_space_least_rows(const dp_params *p, dp_space_ranks ranks);
+
+/** A wavefront on some ranks, with so many bytes of memory on each. */
 typedef struct dp_space {
   bool fits;
   bool halves; /**< regions are halved */
@@ -41,7 +47,7 @@ typedef struct dp_space {
   double most; /**< stages whose rows fit */
 } dp_space;
 
-dp_space dp_space_plan(const dp_params *p, int64_t ranks, double bytes);
+dp_space dp_space_plan(const dp_params *p, dp_space_ranks ranks, double bytes);
 
 /** Bytes of the decisions of so many rows and columns. */
 typedef int64_t dp_space_keep_fn(const void *self, int64_t rows, int64_t columns);

@@ -69,15 +69,15 @@ typedef struct stage_range {
 
 /** Sweeps keep all decisions, or on one rank those of one stage in half of the budget, and the rows
  *  between stages in the other; halos would be missing on more. */
-static stage_range stages_in(const dp_params *p, int64_t ranks, double budget) {
-  const double columns = ceil((double)dp_width(p) / (double)ranks);
+static stage_range stages_in(const dp_params *p, dp_space_ranks ranks, double budget) {
+  const double columns = ceil((double)dp_width(p) / (double)ranks.n);
   const double all = (double)p->n * columns * dp_space_cell_bits(p) / 8;
   stage_range s = {.least = ceil(2 * all / budget)};
   if (p->engine == DP_WAVEFRONT) {
     const dp_space space = dp_space_plan(p, ranks, budget);
     return (stage_range){space.least, space.most, space.fits, space.halves};
   }
-  s.most = ranks > 1 ? 0 : floor(budget / 2 / (columns * dp_space_state_bytes(p) + 64));
+  s.most = ranks.n > 1 ? 0 : floor(budget / 2 / (columns * dp_space_state_bytes(p) + 64));
   if (s.least < 1) s.least = 1;
   if (all <= budget) s = (stage_range){.least = 1, .most = (double)p->n};
   s.fits = s.least <= s.most;
@@ -113,7 +113,7 @@ done:
 }
 
 /** One row and the left edges must fit the disk, whatever the memory. */
-static tsl_err check_rows(const dp_params *p, int64_t ranks) {
+static tsl_err check_rows(const dp_params *p, dp_space_ranks ranks) {
   tsl_err err = TSL_OK;
   char need[24], have[24];
   const double least = dp_space_least_rows(p, ranks);
@@ -131,14 +131,15 @@ static tsl_err stages_for_memory(const dp_params *p, const tsl_limits *limits, i
                                  stage_range *s) {
   tsl_err err = TSL_OK;
   char need[24], have[24];
+  const dp_space_ranks shared = {ranks, limits->widest};
   const double room = device_room(p, limits);
   double enough = smaller((double)p->budget, room);
   TSL_TRY(check_decisions(p, ranks, room));
-  TSL_TRY(check_rows(p, ranks));
-  *s = stages_in(p, ranks, enough);
+  TSL_TRY(check_rows(p, shared));
+  *s = stages_in(p, shared, enough);
   const bool bound = enough < (double)p->budget; /* ranks halve regions by dp.memory alone */
   if (s->fits && !(bound && s->halves)) return TSL_OK;
-  for (stage_range t = *s; !t.fits || (bound && t.halves); t = stages_in(p, ranks, enough))
+  for (stage_range t = *s; !t.fits || (bound && t.halves); t = stages_in(p, shared, enough))
     enough *= 1.05;
   enough *= 1.01;
   if (enough > room)

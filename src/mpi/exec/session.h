@@ -32,6 +32,7 @@ typedef struct tsl_session {
                       once all is set up */
   tsl_use *use; /**< [size] who takes part, once planned */
   int64_t finer; /**< units are cut so many times finer than for equal ranks */
+  double widest; /**< WAVE: largest part of a stage that a rank has by the plan; 0: not known */
   tsl_plan plan;
   double shortcut;            /**< root, s that it took (tsl_session_shortcut) */
   double first;               /**< root, s predicted of the first phase; 0: as of others */

@@ -235,7 +235,8 @@ static void make_limits(const tsl_session *s, tsl_limits *limits) {
                          .given = s->run.units > 0,
                          .way = (int16_t)s->way,
                          .keep_bytes = keep,
-                         .host_bytes = host};
+                         .host_bytes = host,
+                         .widest = s->widest};
   limits->pipeline_fill = largest_fill(s, &limits->overlap);
 }
 
@@ -276,7 +277,7 @@ done:
 
 tsl_err tsl_session_problem(tsl_session *s) {
   tsl_err err = TSL_OK;
-  s->finer = 1;
+  s->finer = 1, s->widest = 0;
   TSL_COLLECTIVE_TRY(s->comm, create_problem(s));
   TSL_TRY(tsl_stage_end(s, TSL_STAGE_CREATE));
   TSL_TRY(meet_memory(s));

@@ -252,13 +252,42 @@ done:
   return err;
 }
 
+static tsl_err cut_again(tsl_session *s) {
+  tsl_err err = TSL_OK;
+  TSL_TRY(tsl_session_units(s));
+  TSL_COLLECTIVE_TRY(s->comm, tsl_checkpoints_recut(s));
+done:
+  return err;
+}
+
 /* The cost model holds for units of any size; who takes part is judged once. The unit of a slow
  * rank then takes what one of the others took. */
 static tsl_err cut_finer(tsl_session *s) {
-  tsl_err err = TSL_OK;
   s->finer = (int64_t)TSL_USEFUL_PEERS;
-  TSL_TRY(tsl_session_units(s));
-  TSL_COLLECTIVE_TRY(s->comm, tsl_checkpoints_recut(s));
+  return cut_again(s);
+}
+
+/* The largest part of the first stage that a rank has, of a WAVE. */
+static double widest_part(const tsl_session *s) {
+  double all = 0, most = 0;
+  for (int r = 0; r < s->size && s->family->shape == TSL_WAVE; r++) {
+    double own = 0;
+    for (int64_t u = 0; u < s->units.n && s->units.list[u].stage == s->units.list[0].stage; u++)
+      if (s->plan.owner[u] == r) own += s->units.list[u].count;
+    all += own, most = fmax(most, own);
+  }
+  return all > 0 ? most / all : 0;
+}
+
+/* What a rank has to keep goes with its part of a stage. */
+static tsl_err cut_for_widest(tsl_session *s) {
+  static const double MUCH = 1.1;
+  tsl_err err = TSL_OK;
+  const double widest = widest_part(s), known = fmax(s->widest, 1.0 / s->size);
+  if (s->limited || widest <= MUCH * known) return TSL_OK;
+  s->widest = widest;
+  TSL_TRY(cut_again(s));
+  TSL_TRY(tsl_session_assign(s));
 done:
   return err;
 }
@@ -268,6 +297,7 @@ tsl_err tsl_session_plan_known(tsl_session *s) {
   TSL_TRY(choose_ranks(s));
   if (finer_pays(s)) TSL_TRY(cut_finer(s));
   TSL_TRY(tsl_session_assign(s));
+  TSL_TRY(cut_for_widest(s));
 done:
   return err;
 }
