@@ -510,10 +510,13 @@ static void space_is_linear(void **state) {
                            .n = n,
                            .m = n};
       const double row = 8 * (double)n / ranks + 64, column = ranks > 1 ? 8 * (double)n : 0;
-      assert_false(dp_space_plan(&p, (dp_space_ranks){ranks, 0}, 3 * row).fits);
+      assert_false(dp_space_plan(&p, (dp_space_ranks){ranks, 0}, 3 * row, true).fits);
       for (double bytes = 8 * row + 6 * column; bytes < 1e4 * row; bytes *= 1.7) {
-        const dp_space s = dp_space_plan(&p, (dp_space_ranks){ranks, 0}, bytes);
+        const dp_space s = dp_space_plan(&p, (dp_space_ranks){ranks, 0}, bytes, true);
+        const dp_space whole = dp_space_plan(&p, (dp_space_ranks){ranks, 0}, bytes, false);
         assert_true(s.fits && s.most >= 1 && s.least >= 1 && s.least <= s.most);
+        assert_true(s.least <= DP_SPACE_ROWS && whole.most == s.most && whole.least >= s.least);
+        assert_true(whole.fits == (whole.least <= whole.most));
         assert_true(s.most * row + column <= bytes);
       }
     }
@@ -552,7 +555,8 @@ static void way_back_is_counted(void **state) {
                   1e-9);
   const double row = 8.0 * 2 * (double)n; /* half of the memory holds k of them: 1/2 + 1/k */
   for (int k = 4; k <= 16; k *= 2) {
-    const double part = part_again(n, 1, 1, 2.01 * k * (row + 64)), about = 0.5 + 1.0 / k;
+    const double part = part_again(n, 1, 1, 2.01 * k * (row + 64));
+    const double about = 0.5 + 1.0 / fmin(k, DP_SPACE_ROWS);
     assert_true(part >= 0.9 * about && part <= 1.1 * about);
   }
 }

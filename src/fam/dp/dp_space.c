@@ -27,9 +27,6 @@ static bool region_fits(const dp_params *p, double rows, double columns, double 
   return bytes > 0;
 }
 
-/** Rows on disk: more of them would save less than 1/16 of the table, and make tiles short. */
-static const double ENOUGH_ROWS = 16;
-
 /** Columns of the rank that has most; lanes may move to it later. */
 static double widest(const dp_params *p, dp_space_ranks ranks) {
   const double columns = ceil((double)p->m / (double)ranks.n);
@@ -52,8 +49,7 @@ double dp_space_least_rows(const dp_params *p, dp_space_ranks ranks) {
 double dp_space_rows(const dp_params *p, int64_t columns, bool edges, double bytes) {
   const double row = row_bytes(p, columns), sides = side_bytes(p, edges);
   const bool disk = p->special_rows > 0;
-  const double fit = floor(((disk ? (double)p->special_rows : bytes / 2) - sides) / row);
-  const double most = disk ? fmin(fit, ENOUGH_ROWS) : fit;
+  const double most = floor(((disk ? (double)p->special_rows : bytes / 2) - sides) / row);
   const double one = disk ? bytes : bytes - sides - row; /* left beside one row */
   const double rest = disk ? bytes : bytes - sides - most * row;
   if (disk && most < 1) return 0;
@@ -61,22 +57,21 @@ double dp_space_rows(const dp_params *p, int64_t columns, bool edges, double byt
   return region_fits(p, (double)p->n, (double)columns, one) ? 1 : 0;
 }
 
-dp_space dp_space_plan(const dp_params *p, dp_space_ranks ranks, double bytes) {
+dp_space dp_space_plan(const dp_params *p, dp_space_ranks ranks, double bytes, bool halves) {
   const double columns = fmax(ceil((double)p->m / (double)ranks.n), ranks.widest * (double)p->m);
   const double all = (double)p->n * columns * dp_space_cell_bits(p) / 8;
   dp_space s = {.least = ceil(2 * all / bytes)};
   s.most = dp_space_rows(p, (int64_t)widest(p, ranks), ranks.n > 1, bytes);
   if (s.least < 1) s.least = 1;
-  s.fits = s.most >= 1;
-  s.halves = s.least > s.most;
-  if (s.halves) s.least = s.most;
+  s.fits = s.most >= 1 && (halves || s.least <= s.most);
+  if (halves) s.least = fmin(s.least, fmin(s.most, DP_SPACE_ROWS));
   return s;
 }
 
 int64_t dp_space_step(const dp_params *p, int64_t columns, bool edges, int64_t rows, int64_t bytes,
                       dp_space_keep_fn *keep, const void *self) {
   const int64_t half = tsl_min(bytes, p->budget) / 2;
-  const double states = dp_space_rows(p, columns, edges, (double)p->budget);
+  const double states = fmin(dp_space_rows(p, columns, edges, (double)p->budget), DP_SPACE_ROWS);
   const double pieces = states * (double)rows / (double)p->n;
   const int64_t each = pieces < 1 ? rows : (int64_t)((double)rows / pieces); /* 0: all rows fit */
   const int64_t least = 64 * tsl_max(1, tsl_divide_up(each, 64));

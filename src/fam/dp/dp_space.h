@@ -15,7 +15,12 @@
 
 TSL_C_BEGIN
 
-enum { DP_SPACE_LEAST = 64 /**< rows and columns of a region that is not halved any more */ };
+enum {
+  DP_SPACE_LEAST = 64, /**< rows and columns of a region that is not halved any more */
+  /** Rows between which regions are halved: more would save less than 1/8 of the table, and a card
+   *  is as slow again with tiles of a 100th of 2 million rows. */
+  DP_SPACE_ROWS = 8
+};
 
 /** Bits of decisions of one cell. */
 double dp_space_cell_bits(const dp_params *p);
@@ -24,8 +29,8 @@ double dp_space_cell_bits(const dp_params *p);
 double dp_space_state_bytes(const dp_params *p);
 
 /** Rows of a wavefront's columns that are kept at most, of so many bytes of memory: as many as half
- *  of them holds, or of p->special_rows bytes on disk up to 16; or 1; 0: not even then would what
- *  lies between them fit the memory that is left.
+ *  of them holds, or p->special_rows bytes on disk; or 1; 0: not even then would what lies between
+ *  them fit the memory that is left.
  *  @param[in] edges  the left edge of all rows is kept beside them */
 double dp_space_rows(const dp_params *p, int64_t columns, bool edges, double bytes);
 
@@ -41,19 +46,20 @@ double dp_space_least_rows(const dp_params *p, dp_space_ranks ranks);
 /** A wavefront on some ranks, with so many bytes of memory on each. */
 typedef struct dp_space {
   bool fits;
-  bool halves; /**< regions are halved */
   double
-      least; /**< stages from which on the decisions of one fit half of the memory; at most most */
+      least;   /**< stages from which on the decisions of one fit half of the memory, or are halved;
+                     at most most */
   double most; /**< stages whose rows fit */
 } dp_space;
 
-dp_space dp_space_plan(const dp_params *p, dp_space_ranks ranks, double bytes);
+/** @param[in] halves  regions may be halved */
+dp_space dp_space_plan(const dp_params *p, dp_space_ranks ranks, double bytes, bool halves);
 
 /** Bytes of the decisions of so many rows and columns. */
 typedef int64_t dp_space_keep_fn(const void *self, int64_t rows, int64_t columns);
 
 /** Rows of a tile of `rows` rows that recovery takes at a time: as many as their decisions fit half
- *  the memory, and so many bytes; but no fewer than a half of the memory holds states between them.
+ *  the memory, and so many bytes; but no fewer than lie between the rows that are kept at most.
  *  @param[in] edges  as of dp_space_rows
  *  @param[in] keep   called with self */
 int64_t dp_space_step(const dp_params *p, int64_t columns, bool edges, int64_t rows, int64_t bytes,

@@ -64,18 +64,18 @@ static void dp_units_set_features(const dp_params *p, tsl_unit *u) {
 /** Stages of a recovery. */
 typedef struct stage_range {
   double least, most;
-  bool fits, halves;
+  bool fits;
 } stage_range;
 
 /** Sweeps keep all decisions, or on one rank those of one stage in half of the budget, and the rows
  *  between stages in the other; halos would be missing on more. */
-static stage_range stages_in(const dp_params *p, dp_space_ranks ranks, double budget) {
+static stage_range stages_in(const dp_params *p, dp_space_ranks ranks, double budget, bool halves) {
   const double columns = ceil((double)dp_width(p) / (double)ranks.n);
   const double all = (double)p->n * columns * dp_space_cell_bits(p) / 8;
   stage_range s = {.least = ceil(2 * all / budget)};
   if (p->engine == DP_WAVEFRONT) {
-    const dp_space space = dp_space_plan(p, ranks, budget);
-    return (stage_range){space.least, space.most, space.fits, space.halves};
+    const dp_space space = dp_space_plan(p, ranks, budget, halves);
+    return (stage_range){space.least, space.most, space.fits};
   }
   s.most = ranks.n > 1 ? 0 : floor(budget / 2 / (columns * dp_space_state_bytes(p) + 64));
   if (s.least < 1) s.least = 1;
@@ -136,11 +136,10 @@ static tsl_err stages_for_memory(const dp_params *p, const tsl_limits *limits, i
   double enough = smaller((double)p->budget, room);
   TSL_TRY(check_decisions(p, ranks, room));
   TSL_TRY(check_rows(p, shared));
-  *s = stages_in(p, shared, enough);
-  const bool bound = enough < (double)p->budget; /* ranks halve regions by dp.memory alone */
-  if (s->fits && !(bound && s->halves)) return TSL_OK;
-  for (stage_range t = *s; !t.fits || (bound && t.halves); t = stages_in(p, shared, enough))
-    enough *= 1.05;
+  const bool halves = !(room < (double)p->budget); /* ranks halve regions by dp.memory alone */
+  *s = stages_in(p, shared, enough, halves);
+  if (s->fits) return TSL_OK;
+  for (stage_range t = *s; !t.fits; t = stages_in(p, shared, enough, halves)) enough *= 1.05;
   enough *= 1.01;
   if (enough > room)
     TSL_FAIL(
@@ -188,7 +187,7 @@ static int64_t stages_for_slabs(const dp_params *p, const tsl_limits *limits, in
 static tsl_err choose_stages(const tsl_problem *problem, const tsl_limits *limits, shape *s) {
   tsl_err err = TSL_OK;
   const dp_params *p = dp_params_of(problem);
-  stage_range fit = {1, (double)p->n, true, false};
+  stage_range fit = {1, (double)p->n, true};
   s->stages = dp_cut_stages(s->ranks, p->engine == DP_WAVEFRONT ? limits->pipeline_fill : 0,
                             limits->overlap);
   s->stages = tsl_max(s->stages, stages_for_slabs(p, limits, s->lanes));

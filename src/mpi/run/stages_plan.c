@@ -283,8 +283,9 @@ static double widest_part(const tsl_session *s) {
 static tsl_err cut_for_widest(tsl_session *s) {
   static const double MUCH = 1.1;
   tsl_err err = TSL_OK;
-  const double widest = widest_part(s), known = fmax(s->widest, 1.0 / s->size);
-  if (s->limited || widest <= MUCH * known) return TSL_OK;
+  double widest = s->limited ? 0 : widest_part(s); /* rank 0 knows of a restart */
+  TSL_MPI(MPI_Bcast(&widest, 1, MPI_DOUBLE, 0, s->comm));
+  if (widest <= MUCH * fmax(s->widest, 1.0 / s->size)) return TSL_OK;
   s->widest = widest;
   TSL_TRY(cut_again(s));
   TSL_TRY(tsl_session_assign(s));
