@@ -197,6 +197,9 @@ typedef struct dp_params {
  * added to its steps by the root), LOCAL where the score is 0,
  * STAGECOACH with stage 0.
  */
+/** LOCAL: where a cursor has the score that the path has up to there: of H, or of the gap that it
+ *  is in. */
+enum { DP_CURSOR_SCORE = 3 };
 enum dp_op { DP_MATCH, DP_MISMATCH, DP_INSERT, DP_DELETE }; /* insert: a letter of b alone */
 enum { DP_A, DP_B, DP_C, DP_GOAL };
 

@@ -140,9 +140,13 @@ static void walk_region(way_back *w, const double lo[2], const double hi[2]) {
 /** Rows of a stage that are kept together, from the last on; how many cells. */
 static double walk_stage(way_back *w, const int64_t rows[2], const int64_t columns[2], double kept,
                          int64_t step) {
+  static const double TRIMMED = 1.25; /* LOCAL: columns that the path's score leaves for a row */
   const double each = dp_space_state_bytes(w->p), before = w->cells;
+  const double slope = (double)w->p->m / (double)w->p->n;
   for (int64_t n = tsl_divide_up(rows[1] - rows[0], step) - 1; n >= 0; n--) {
-    const double lo[2] = {(double)(rows[0] + n * step), (double)columns[0]};
+    double lo[2] = {(double)(rows[0] + n * step), (double)columns[0]};
+    if (w->p->problem == DP_LOCAL)
+      lo[1] = fmax(lo[1], w->at[1] - TRIMMED * slope * (w->at[0] - lo[0]));
     const double hi[2] = {fmin(lo[0] + (double)step, (double)rows[1]), (double)columns[1]};
     w->memory = (double)w->p->budget - kept - (hi[0] - lo[0] + hi[1] - lo[1]) * each;
     walk_region(w, lo, hi);

@@ -96,6 +96,7 @@ tsl_err dp_traceback_begin(tsl_problem *problem, tsl_cursor *cursor) {
   } else if (dp_ready_of(p)->best && own->n_lanes > 0) {
     const int64_t *best = dp_best_of(problem);
     cursor->at[0] = best[1], cursor->at[1] = best[2];
+    if (p->problem == DP_LOCAL) cursor->at[DP_CURSOR_SCORE] = best[0];
   }
   own->end[0] = cursor->at[0], own->end[1] = cursor->at[1];
   if (own->n_lanes == 0) return TSL_OK;

@@ -63,7 +63,34 @@ typedef struct dp_band_engine {
   tsl_err (*finish)(void *engine, double *seconds);
   /** OPTIONAL, default none. LOCAL: cells of the band left out so far; waits. */
   tsl_err (*pruned)(void *engine, int64_t *cells);
+  /** OPTIONAL, default all cells. LOCAL, after open: only what may lie on a path of this score that
+   *  ends in cell (at[0], at[1]) of the table is wanted (dp_bands_region.c). */
+  tsl_err (*aim)(void *engine, const int64_t at[2], int64_t score);
 } dp_band_engine;
+
+/** What an engine that leaves out cells below a score it knows is told so that it leaves out those
+ *  from which a path to a cell does not attain that path's score: rows and columns that are left,
+ *  and the score, all of them more by as many pairs as the table can have. So no score that the
+ *  engine finds is above it, for H may have been higher on the way there. */
+typedef struct dp_aim {
+  int64_t rows, columns, known;
+} dp_aim;
+
+/** Largest score of a pair, at least 0. */
+static inline int64_t dp_pair_most(const dp_params *p) {
+  int64_t most = 0;
+  for (int x = 0; x < p->scores.alphabet; x++)
+    for (int y = 0; y < p->scores.alphabet; y++)
+      most = p->scores.s[x][y] > most ? p->scores.s[x][y] : most;
+  return most;
+}
+
+/** @param[in] top, lo  first row and column of the engine  @param[in] at  the path's end */
+static inline dp_aim dp_aim_of(const dp_params *p, int64_t top, int64_t lo, const int64_t at[2],
+                               int64_t score) {
+  const int64_t more = p->n < p->m ? p->n : p->m;
+  return (dp_aim){at[0] - top + more, at[1] - lo + more, score + dp_pair_most(p) * more};
+}
 
 /** Rows that were computed together: what their recovery needs. */
 typedef struct dp_kept_rows {

@@ -22,6 +22,7 @@ typedef struct walk {
   tsl_cursor *cursor;
   dp_steps *steps;
   int64_t memory;      /**< bytes left for what is kept */
+  int64_t pair;        /**< LOCAL: largest score of a pair, at least 0 */
   dp_buffer top, left; /**< state and edge that a tile begins with */
 } walk;
 
@@ -63,14 +64,27 @@ done:
   return err;
 }
 
+/** Are cells left out from which the path to the cursor does not come? */
+static bool is_aimed(const walk *w) {
+  return w->bands->engine->aim != NULL && w->bands->c->p->problem == DP_LOCAL;
+}
+
+/** Queue: an edge tells the next region nothing of the score that was aimed at. */
+static tsl_err forget_score(const dp_context *c, dp_buffer *edge) {
+  static const int32_t none = DP_MINUS_INFINITY;
+  return dp_copy(c, (int32_t *)edge->data + 1, &none, sizeof none, DP_COPY_IN);
+}
+
 /** Queue the region as one tile. @param[out] engine  the caller's to close */
 static tsl_err run_region(walk *w, const region *r, void *right, bool keep, void **engine) {
   tsl_err err = TSL_OK;
   const dp_band_engine *e = w->bands->engine;
   dp_box cells = r->cells;
   const void *left = NULL;
-  if (r->left.data == NULL) cells.lo[0] = 0; /* the boundary counts from the first row */
+  if (r->left.data == NULL && w->bands->c->p->problem != DP_LOCAL)
+    cells.lo[0] = 0; /* the boundary counts from the first row */
   TSL_TRY(e->open(w->bands->c->worker, &cells, engine));
+  if (is_aimed(w)) TSL_TRY(e->aim(*engine, w->cursor->at, w->cursor->at[DP_CURSOR_SCORE]));
   TSL_TRY(cut_top(w, r));
   TSL_TRY(e->state_put(*engine, r->cells.lo[0], w->top.data));
   TSL_TRY(cut_left(w, r, &left));
@@ -112,6 +126,7 @@ static tsl_err keep_half(walk *w, const region *half, int axis, dp_buffer *kept)
   TSL_TRY(dp_reserve(c, kept, bytes, "side of a region"));
   TSL_TRY(run_region(w, half, axis == 1 ? kept->data : NULL, false, &engine));
   if (axis == 0) TSL_TRY(w->bands->engine->state_get(engine, kept->data));
+  if (axis == 1 && is_aimed(w)) TSL_TRY(forget_score(c, kept));
 done:
   w->bands->engine->close(&engine);
   return err;
@@ -163,6 +178,65 @@ static tsl_err trace_region(walk *w, region r) {
   return trace_halves(w, &r, length_of(&r, 1) >= length_of(&r, 0) ? 1 : 0);
 }
 
+/* ---- what of a region the path cannot come through */
+
+/** Can a path with this value in a cell attain the cursor's score? */
+static bool attains(const walk *w, int64_t value, int64_t row, int64_t column) {
+  const int64_t *at = w->cursor->at, pairs = tsl_min(at[0] - row, at[1] - column);
+  return tsl_max(value, 0) + w->pair * pairs >= at[DP_CURSOR_SCORE];
+}
+
+/** Values of the device in host memory. @param[out] out  [n] from tsl_alloc */
+static tsl_err fetch(const dp_context *c, const void *values, int64_t n, int32_t **out) {
+  tsl_err err = TSL_OK;
+  TSL_TRY(tsl_alloc(n, sizeof **out, "side of a region", (void **)out));
+  TSL_TRY(dp_copy(c, *out, values, n * (int64_t)sizeof **out, DP_COPY_OUT));
+  TSL_TRY(dp_wait(c));
+done:
+  return err;
+}
+
+/** *may: does the path come in from the left, or begin within? */
+static tsl_err comes_from_left(const walk *w, const region *r, bool *may) {
+  tsl_err err = TSL_OK;
+  const int64_t *lo = r->cells.lo, rows = length_of(r, 0);
+  int32_t *edge = NULL; /* H and E' by row, from the row above */
+  *may = attains(w, 0, lo[0], lo[1]);
+  if (*may || r->left.data == NULL) return TSL_OK;
+  TSL_TRY(fetch(w->bands->c, r->left.data, 2 * (rows + 1), &edge));
+  for (int64_t i = 0; i <= rows && lo[0] + i <= w->cursor->at[0]; i++)
+    *may |= attains(w, edge[2 * i], lo[0] + i, lo[1]);
+done:
+  tsl_free(edge);
+  return err;
+}
+
+/**
+ * LOCAL: leave out the columns before the first one through which the path to the cursor can come
+ * down from the row above. What stands there then is 0, which is no more than the table's.
+ */
+static tsl_err trim(const walk *w, region *r) {
+  tsl_err err = TSL_OK;
+  const int64_t columns = length_of(r, 1);
+  int64_t first = 0;
+  int32_t *above = NULL;
+  bool left = false;
+  if (!is_aimed(w)) return TSL_OK;
+  TSL_TRY(comes_from_left(w, r, &left));
+  if (left) return TSL_OK;
+  TSL_TRY(fetch(w->bands->c, r->top.data, columns, &above));
+  while (first < columns && r->cells.lo[1] + first < w->cursor->at[1] &&
+         !attains(w, above[first], r->cells.lo[0], r->cells.lo[1] + first + 1))
+    first++;
+  first = first / 64 * 64;
+  if (first == 0 || r->cells.lo[1] + first >= w->cursor->at[1]) goto done;
+  r->cells.lo[1] += first, r->top.at += first;
+  r->left = (side){NULL, 0, 0};
+done:
+  tsl_free(above);
+  return err;
+}
+
 tsl_err dp_bands_region(dp_bands *bands, const dp_band *b, dp_kept_rows *kept, tsl_cursor *cursor,
                         dp_steps *steps) {
   tsl_err err = TSL_OK;
@@ -172,13 +246,16 @@ tsl_err dp_bands_region(dp_bands *bands, const dp_band *b, dp_kept_rows *kept, t
   walk w = {.bands = bands,
             .cursor = cursor,
             .steps = steps,
+            .pair = dp_pair_most(c->p),
             .memory = c->p->budget - held - dp_edge_size(c->p, rows) -
                       bands->engine->state_bytes(c->p, columns)};
   TSL_TRY(dp_kept_fetch(c, &bands->keep, &kept->top));
   TSL_TRY(dp_kept_fetch(c, &bands->keep, &kept->left));
-  TSL_TRY(trace_region(&w, (region){.cells = {{kept->lo, b->lo}, {kept->hi, b->hi}},
-                                    .top = {kept->top.data.data, columns, 0},
-                                    .left = {kept->left.data.data, rows, 0}}));
+  region whole = {.cells = {{kept->lo, b->lo}, {kept->hi, b->hi}},
+                  .top = {kept->top.data.data, columns, 0},
+                  .left = {kept->left.data.data, rows, 0}};
+  TSL_TRY(trim(&w, &whole));
+  TSL_TRY(trace_region(&w, whole));
   TSL_TRY(dp_kept_store(c, &bands->keep, &kept->top));
   TSL_TRY(dp_kept_store(c, &bands->keep, &kept->left));
 done:

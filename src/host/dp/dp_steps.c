@@ -40,6 +40,23 @@ done:
   return err;
 }
 
+int64_t dp_steps_score(const dp_context *c, const uint8_t *directions, int64_t n, int64_t i,
+                       int64_t j, int32_t state) {
+  const uint8_t *a = dp_input(c, DP_A), *b = dp_input(c, DP_B);
+  const letters_scores *scores = &c->p->scores;
+  int64_t sum = 0;
+  for (int64_t k = 0; k < n; k++) {
+    const int32_t now = directions[k], next = k + 1 < n ? directions[k + 1] : state;
+    if (now == DP_STEP_PAIR)
+      sum += scores->s[a[i - 1]][b[j - 1]];
+    else
+      sum -= scores->extend + (next != now ? scores->open : 0);
+    i -= now != DP_STEP_LEFT;
+    j -= now != DP_STEP_UP;
+  }
+  return sum;
+}
+
 tsl_err dp_steps_cells(const uint8_t *directions, int64_t n, int64_t i, int64_t j,
                        dp_steps *steps) {
   tsl_err err = TSL_OK;

@@ -24,6 +24,11 @@ tsl_err dp_steps_run(dp_steps *steps, int64_t op, int64_t length);
 tsl_err dp_steps_alignment(const dp_context *c, const uint8_t *directions, int64_t n, int64_t i,
                            int64_t j, dp_steps *steps);
 
+/** Score of that part of an alignment with affine gaps. A gap is opened by the letter where the
+ *  traceback leaves it. @param[in] state  in which the traceback is after it (dp_place) */
+int64_t dp_steps_score(const dp_context *c, const uint8_t *directions, int64_t n, int64_t i,
+                       int64_t j, int32_t state);
+
 /** Append the cells that the directions leave, from cell (i, j) of the table on. */
 tsl_err dp_steps_cells(const uint8_t *directions, int64_t n, int64_t i, int64_t j, dp_steps *steps);
 

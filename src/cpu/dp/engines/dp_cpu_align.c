@@ -327,10 +327,8 @@ static void dp_cpu_align_run_block(void *context, int64_t strip, int64_t block, 
   const tile *t = context;
   const int64_t first = block * t->block, left = t->rows - first;
   const int64_t rows = left < t->block ? left : t->block;
-  if (t->keep)
-    keep_block(t, strip, block, rows);
-  else if (align_prune_block(t->band, t->lo, strip, first, rows))
-    return;
+  if (t->keep) keep_block(t, strip, block, rows);
+  if (align_prune_block(t->band, t->lo, strip, first, rows)) return;
   align_block(t->band, t->lo, strip, first, rows, thread);
 }
 

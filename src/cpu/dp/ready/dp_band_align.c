@@ -90,11 +90,20 @@ static tsl_err trace_align(void *engine, tsl_cursor *cursor, dp_steps *steps) {
   TSL_TRY(tsl_alloc(room, 1, "steps", (void **)&directions));
   TSL_TRY(dp_cpu_align_trace(e->align, &place, directions, room, &n));
   TSL_TRY(dp_steps_alignment(&e->w->dp.c, directions, n, at[0], at[1], steps));
+  if (e->w->dp.c.p->problem == DP_LOCAL)
+    at[DP_CURSOR_SCORE] -= dp_steps_score(&e->w->dp.c, directions, n, at[0], at[1], place.state);
   at[0] = e->top + place.row, at[1] = e->lo + place.column, at[2] = place.state;
   if (place.done) cursor->lane = -1;
 done:
   tsl_free(directions);
   return err;
+}
+
+static tsl_err aim_align(void *engine, const int64_t at[2], int64_t score) {
+  const align_band *e = engine;
+  const dp_aim aim = dp_aim_of(e->w->dp.c.p, e->top, e->lo, at, score);
+  dp_cpu_align_prune(e->align, aim.rows, aim.columns, aim.known);
+  return TSL_OK;
 }
 
 /* ---- results */
@@ -138,4 +147,5 @@ const dp_band_engine dp_engine_align_cpu = {
     .best = best_align,
     .best_put = best_put,
     .pruned = pruned_align,
+    .aim = aim_align,
 };

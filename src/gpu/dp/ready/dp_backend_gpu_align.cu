@@ -70,6 +70,8 @@ static tsl_err trace_align(void *engine, tsl_cursor *cursor, dp_steps *steps) {
   TSL_TRY(e->w->dp.c.p->host ? dp_affine_trace_host(e->align, &place, directions, room, &n)
                              : dp_affine_trace(e->align, &place, directions, room, &n));
   TSL_TRY(dp_steps_alignment(&e->w->dp.c, directions, n, at[0], at[1], steps));
+  if (e->w->dp.c.p->problem == DP_LOCAL)
+    at[DP_CURSOR_SCORE] -= dp_steps_score(&e->w->dp.c, directions, n, at[0], at[1], place.state);
   at[0] = e->top + place.row;
   at[1] = e->lo + place.column;
   at[2] = place.state;
@@ -77,6 +79,12 @@ static tsl_err trace_align(void *engine, tsl_cursor *cursor, dp_steps *steps) {
 done:
   tsl_free(directions);
   return err;
+}
+
+static tsl_err aim_align(void *engine, const int64_t at[2], int64_t score) {
+  align_band *e = (align_band *)engine;
+  const dp_aim aim = dp_aim_of(e->w->dp.c.p, e->top, e->lo, at, score);
+  return dp_affine_prune(e->align, aim.rows, aim.columns, aim.known);
 }
 
 static tsl_err goal_align(void *engine, bool last, double *goal) {
@@ -145,4 +153,5 @@ const dp_band_engine dp_engine_align = {open_align,
                                         start_align,
                                         ended_align,
                                         finish_align,
-                                        pruned_align};
+                                        pruned_align,
+                                        aim_align};
