@@ -1,6 +1,6 @@
 /* The weights of a grid's points on the root's card: the cells of xc_weights.c, whose functions
  * these are, with the same operations in the same order. A warp takes a point, and of its lanes
- * XC_CELL_LANES a cell, so that it has CELLS of them at a time. */
+ * XC_CELL_LANES a cell, so that it has CELLS_AT_A_TIME of them at a time. */
 #include "xc_gpu_shares.cuh"
 
 #include "gpu.cuh"
@@ -10,13 +10,13 @@
 #include <algorithm>
 
 enum {
-  WARP = 32,
-  LANES = XC_CELL_LANES,
-  PIECE = XC_CELL_PIECE,
-  CELLS = WARP / LANES,
-  WARPS = 8,        /* of a block at most */
-  RANKED = 256,     /* threads that put an atom's neighbours in order */
-  SHARED = 48 << 10 /* bytes of a block, if one warp does not need more */
+  SHARES_WARP = 32,
+  CELL_LANES = XC_CELL_LANES,
+  CELL_PIECE = XC_CELL_PIECE,
+  CELLS_AT_A_TIME = SHARES_WARP / CELL_LANES,
+  SHARES_WARPS = 8,       /* of a block at most */
+  SHARES_RANKED = 256,    /* threads that put an atom's neighbours in order */
+  SHARES_BYTES = 48 << 10 /* bytes of a block, if one warp does not need more */
 };
 
 /** The partition, the neighbours of each atom by distance, and the points, on the card. */
@@ -28,7 +28,7 @@ struct shares_task {
   const int32_t *owners;
   int64_t n_points;
   double cut, over, ratio; /**< of xc_partition; of ssf_share */
-  int32_t n, row;          /**< atoms; to a multiple of LANES */
+  int32_t n, row;          /**< atoms; to a multiple of CELL_LANES */
 };
 
 /** A point and its owner's neighbours, by which atoms are numbered here. */
@@ -46,7 +46,7 @@ static __host__ __device__ __forceinline__ int64_t warp_bytes(int64_t n) {
 }
 
 static __device__ __forceinline__ int lane_of() {
-  return (int)threadIdx.x % WARP;
+  return (int)threadIdx.x % SHARES_WARP;
 }
 
 static __device__ __forceinline__ double distance(const double *a, const double *b) {
@@ -57,10 +57,10 @@ static __device__ __forceinline__ double distance(const double *a, const double 
 /* ------------------------------------------------------------------- order */
 
 /* Block: an owner. An atom's place is the number of those before it. */
-static __global__ void __launch_bounds__(RANKED) order_kernel(const shares_task k) {
+static __global__ void __launch_bounds__(SHARES_RANKED) order_kernel(const shares_task k) {
   const double *const own = k.at + 3 * (int64_t)blockIdx.x;
   const int64_t first = (int64_t)blockIdx.x * k.n;
-  for (int i = (int)threadIdx.x; i < k.n; i += RANKED) {
+  for (int i = (int)threadIdx.x; i < k.n; i += SHARES_RANKED) {
     const double far = distance(own, k.at + 3 * i);
     int before = 0;
     for (int j = 0; j < k.n; j++) {
@@ -74,21 +74,22 @@ static __global__ void __launch_bounds__(RANKED) order_kernel(const shares_task 
 /* Distances of the first n atoms from the point. */
 static __device__ void set_distances(const shares_task &k, shares_point &p, int n) {
   const int to = min(n, k.n);
-  for (int a = p.set + lane_of(); a < to; a += WARP) p.r[a] = distance(p.at, k.at + 3 * p.order[a]);
+  for (int a = p.set + lane_of(); a < to; a += SHARES_WARP)
+    p.r[a] = distance(p.at, k.at + 3 * p.order[a]);
   p.set = max(p.set, to);
   __syncwarp();
 }
 
-/* Atoms within reach of the owner, a multiple of LANES; each cell's lanes ask for theirs. */
+/* Atoms within reach of the owner, a multiple of CELL_LANES; each cell's lanes ask for theirs. */
 static __device__ int within(const shares_task &k, const shares_point &p, double reach) {
-  const int own = lane_of() % LANES, first = lane_of() - own;
+  const int own = lane_of() % CELL_LANES, first = lane_of() - own;
   int n = 0;
   for (bool more = true; __any_sync(~0u, more);) {
-    const int a = n + LANES * own;
+    const int a = n + CELL_LANES * own;
     const unsigned votes = __ballot_sync(~0u, more && a < k.n && p.far[a] <= reach);
-    const int found = __popc(votes >> first & ((1u << LANES) - 1));
-    n += LANES * found;
-    more = found == LANES;
+    const int found = __popc(votes >> first & ((1u << CELL_LANES) - 1));
+    n += CELL_LANES * found;
+    more = found == CELL_LANES;
   }
   return n;
 }
@@ -97,9 +98,9 @@ static __device__ int within(const shares_task &k, const shares_point &p, double
 static __device__ int nearest_of(const shares_point &p, int n) {
   double least = INFINITY;
   int nearest = n;
-  for (int a = lane_of(); a < n; a += WARP)
+  for (int a = lane_of(); a < n; a += SHARES_WARP)
     if (p.r[a] < least) least = p.r[a], nearest = a;
-  for (int d = WARP / 2; d > 0; d /= 2) {
+  for (int d = SHARES_WARP / 2; d > 0; d /= 2) {
     const double r = __shfl_xor_sync(~0u, least, d);
     const int a = __shfl_xor_sync(~0u, nearest, d);
     if (r < least || (r == least && a < nearest)) least = r, nearest = a;
@@ -111,7 +112,7 @@ static __device__ int nearest_of(const shares_point &p, int n) {
 
 /* product_of of the lanes of a cell. */
 static __device__ __forceinline__ double product_of(double s) {
-  for (int d = 1; d < LANES; d *= 2) s *= __shfl_xor_sync(~0u, s, d);
+  for (int d = 1; d < CELL_LANES; d *= 2) s *= __shfl_xor_sync(~0u, s, d);
   return s;
 }
 
@@ -124,9 +125,9 @@ static __device__ double cell_of(const shares_task &k, const shares_point &p, in
   const int64_t row = j >= 0 ? (int64_t)p.order[j] * k.n : 0;
   double product = j >= 0 ? 1 : 0, factors = 1;
   if (j < 0) n = 0;
-  for (int lo = 0, piece = LANES; __any_sync(~0u, lo < n); lo += piece, piece = PIECE) {
+  for (int lo = 0, piece = CELL_LANES; __any_sync(~0u, lo < n); lo += piece, piece = CELL_PIECE) {
     const int hi = min(min(lo + piece, n), k.n);
-    for (int u = lo + lane_of() % LANES; u < hi; u += LANES) {
+    for (int u = lo + lane_of() % CELL_LANES; u < hi; u += CELL_LANES) {
       const int64_t pair = row + p.order[u];
       const double mu = (own - p.r[u]) * k.inverse[pair];
       const double nu = mu + k.shift[pair] * (1 - mu * mu);
@@ -141,7 +142,7 @@ static __device__ double cell_of(const shares_task &k, const shares_point &p, in
 
 /* A sum goes on with cells, one after another. */
 static __device__ __forceinline__ double add_cells(double sum, double cell) {
-  for (int c = 0; c < CELLS; c++) sum += __shfl_sync(~0u, cell, c * LANES);
+  for (int c = 0; c < CELLS_AT_A_TIME; c++) sum += __shfl_sync(~0u, cell, c * CELL_LANES);
   return sum;
 }
 
@@ -156,8 +157,8 @@ static __device__ double becke_share(const shares_task &k, shares_point &p, doub
   if (own <= 0) return 0;
   const double stop = XC_LEAST_CELL * fmax(own, nearest);
   double sum = m == 0 ? own : own + nearest;
-  for (int first = 1; first < k.n; first += CELLS) {
-    const int j = first + lane_of() / LANES;
+  for (int first = 1; first < k.n; first += CELLS_AT_A_TIME) {
+    const int j = first + lane_of() / CELL_LANES;
     sum = add_cells(sum, cell_of<true>(k, p, j < k.n && j != m ? j : -1, k.row, stop));
   }
   return own / sum;
@@ -167,7 +168,7 @@ static __device__ double becke_share(const shares_task &k, shares_point &p, doub
 static __device__ int ssf_cells(const shares_task &k, const shares_point &p, int m, int n) {
   const int64_t row = (int64_t)p.order[m] * k.n;
   int cells = 0;
-  for (int lo = 0; lo < n; lo += WARP) {
+  for (int lo = 0; lo < n; lo += SHARES_WARP) {
     const int j = lo + lane_of();
     bool found = j == 0 || j == m;
     if (j < n && !found) {
@@ -191,8 +192,8 @@ static __device__ double ssf_share(const shares_task &k, shares_point &p) {
   const int rivals = within(k, p, (1 + k.ratio) * r), others = min(rivals, k.n);
   set_distances(k, p, rivals);
   const int cells = ssf_cells(k, p, nearest_of(p, others), others);
-  for (int first = 0; first < cells; first += CELLS) {
-    const int c = first + lane_of() / LANES, j = c < cells ? p.cells[c] : -1;
+  for (int first = 0; first < cells; first += CELLS_AT_A_TIME) {
+    const int c = first + lane_of() / CELL_LANES, j = c < cells ? p.cells[c] : -1;
     const int near = within(k, p, j < 0 ? -1 : r + k.ratio * p.r[j]);
     set_distances(k, p, tsl_warp_max(near));
     const double cell = cell_of<false>(k, p, j, j == 0 ? rivals : near, 0);
@@ -204,10 +205,11 @@ static __device__ double ssf_share(const shares_task &k, shares_point &p) {
 }
 
 template <bool BECKE>
-static __global__ void __launch_bounds__(WARP *WARPS) shares_kernel(const shares_task k) {
+static __global__ void __launch_bounds__(SHARES_WARP *SHARES_WARPS)
+    shares_kernel(const shares_task k) {
   extern __shared__ double shares_memory[];
-  const int warp = (int)threadIdx.x / WARP;
-  const int64_t i = (int64_t)blockIdx.x * (blockDim.x / WARP) + warp;
+  const int warp = (int)threadIdx.x / SHARES_WARP;
+  const int64_t i = (int64_t)blockIdx.x * (blockDim.x / SHARES_WARP) + warp;
   if (i >= k.n_points) return;
   const int64_t first = (int64_t)k.owners[i] * k.n;
   double *const x = k.points + i, *const w = x + 3 * k.n_points, volume = *w;
@@ -251,7 +253,7 @@ static tsl_err upload(shares_card *c, const xc_weighing *w, shares_task *k) {
         p->over,
         (1 + p->over) / (1 - p->over),
         (int32_t)n,
-        (int32_t)(tsl_ceil_div(n, LANES) * LANES)};
+        (int32_t)(tsl_ceil_div(n, CELL_LANES) * CELL_LANES)};
 done:
   return err;
 }
@@ -259,12 +261,12 @@ done:
 template <bool BECKE> static tsl_err launch(const shares_card *c, const shares_task *k) {
   tsl_err err = TSL_OK;
   const int64_t own = warp_bytes(k->n);
-  const int64_t warps = std::clamp<int64_t>(SHARED / own, 1, WARPS);
+  const int64_t warps = std::clamp<int64_t>(SHARES_BYTES / own, 1, SHARES_WARPS);
   TSL_CUDA_TRY(cudaFuncSetAttribute(
       shares_kernel<BECKE>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)(warps * own)));
-  TSL_LAUNCH(order_kernel, (unsigned)k->n, RANKED, 0, c->stream, *k);
+  TSL_LAUNCH(order_kernel, (unsigned)k->n, SHARES_RANKED, 0, c->stream, *k);
   TSL_LAUNCH((shares_kernel<BECKE>), (unsigned)tsl_ceil_div(k->n_points, warps),
-             (unsigned)(warps * WARP), (size_t)(warps * own), c->stream, *k);
+             (unsigned)(warps * SHARES_WARP), (size_t)(warps * own), c->stream, *k);
 done:
   return err;
 }
