@@ -179,7 +179,7 @@ def over_nodes(box, script, *args):
         output = f"{script[:-7]}-{attempt}.h5"
         job = box.submit(script, *args, OUTPUT=output, OPTIONS=SMALL)
         try:
-            job.wait(60)
+            job.wait()
         except harness.Failed as why:
             check("VALID" in job.log() and not job.left, why)
             continue
