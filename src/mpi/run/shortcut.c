@@ -127,7 +127,7 @@ tsl_err tsl_session_shortcut_seconds(tsl_session *s, double *seconds) {
   tsl_err err = TSL_OK;
   shortcut t = {.most = 0};
   *seconds = 0;
-  if (!s->problem.shortcut) return TSL_OK;
+  if (!s->problem.shortcut || s->run.calibrate == TSL_CALIBRATE_PROBE) return TSL_OK;
   TSL_TRY(shortcut_open(s, &t));
   *seconds = likely_seconds(&t);
 done:

@@ -20,5 +20,5 @@
 tsl_err tsl_session_shortcut(tsl_session *session);
 
 /** Root, after the plan. *seconds: what a shortcut is likely to take; 0: none is known, or it would
- *  not pay. */
+ *  not pay, or nothing is to be measured (TSL_CALIBRATE_PROBE). */
 tsl_err tsl_session_shortcut_seconds(tsl_session *session, double *seconds);
