@@ -24,7 +24,7 @@ ROOT = os.path.realpath(os.path.join(HERE, "..", ".."))
 N = 3000  # points of the decks
 PATIENT = "-s run.heartbeat=600"  # ranks share two cores with others: a minute without a sign is no loss
 SMALL = f"-s tri.generator.n={N} {PATIENT}"
-LIMIT = 180  # s: a job of which nothing has moved for so long hangs, even on a busy machine
+LIMIT = 180  # s of a free machine: a job of which nothing has moved for so long hangs
 # Where both nodes are this host, shared memory would mix them up.
 APART = not slurm.Cluster.why_one_host()
 MPI = {"OMPI_MCA_pml": "ob1", "OMPI_MCA_btl": "self,vader,tcp" if APART else "self,tcp",
@@ -70,12 +70,12 @@ class Job:
 
     def until(self, done, complaint, limit=LIMIT):
         """Wait for done(), but not for a job in which nothing has moved for so many seconds."""
-        last, since, looked = None, time.time(), 0.0
+        last, patience, looked = None, harness.Patience(limit), 0.0
         while not done():
             if time.time() > looked + 1:
                 now, looked = self.look(), time.time()
-                since, last = (looked, now) if now != last else (since, last)
-            if time.time() > since + limit:
+                patience, last = (harness.Patience(limit), now) if now != last else (patience, last)
+            if patience.over():
                 self.left = self.box.cluster.running("tesela")
                 check(False, f"{complaint}: {self.states()}, {limit} s without a change: {self.log()[-1500:]}\n"
                       f"{self.box.cluster.logs()[-6000:]}")
@@ -179,7 +179,7 @@ def over_nodes(box, script, *args):
         output = f"{script[:-7]}-{attempt}.h5"
         job = box.submit(script, *args, OUTPUT=output, OPTIONS=SMALL)
         try:
-            job.wait()
+            job.wait(60)
         except harness.Failed as why:
             check("VALID" in job.log() and not job.left, why)
             continue

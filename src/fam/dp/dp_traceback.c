@@ -156,6 +156,9 @@ tsl_err dp_traceback_resume(tsl_problem *problem, const tsl_cursor *cursor,
            (!runs || cursor->at[axis] == at[axis]);
   good = good && cursor->at[2] >= DP_STEP_PAIR && cursor->at[2] <= DP_STEP_UP &&
          cursor->lane == lane_of(own, cursor->at[1] - 1);
+  if (good && p->problem == DP_LOCAL)
+    good =
+        cursor->at[DP_CURSOR_SCORE] >= 0 && cursor->at[DP_CURSOR_SCORE] <= dp_best_of(problem)[0];
   if (!good)
     TSL_FAIL(TSL_ERR_INPUT,
              "--restart: the checkpoint's part of the solution is none of this table");

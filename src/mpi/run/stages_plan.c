@@ -267,25 +267,31 @@ static tsl_err cut_finer(tsl_session *s) {
   return cut_again(s);
 }
 
-/* The largest part of the first stage that a rank has, of a WAVE. */
-static double widest_part(const tsl_session *s) {
-  double all = 0, most = 0;
-  for (int r = 0; r < s->size && s->family->shape == TSL_WAVE; r++) {
-    double own = 0;
-    for (int64_t u = 0; u < s->units.n && s->units.list[u].stage == s->units.list[0].stage; u++)
-      if (s->plan.owner[u] == r) own += s->units.list[u].count;
-    all += own, most = fmax(most, own);
-  }
-  return all > 0 ? most / all : 0;
+/* Root: the largest part of the first stage that a rank has, where there is a way back for which
+ * ranks keep something and units are not those of a checkpoint; else 0. */
+static tsl_err find_widest(const tsl_session *s, double *widest) {
+  tsl_err err = TSL_OK;
+  const tsl_unit *units = s->units.list;
+  double *own = NULL, all = 0, most = 0;
+  *widest = 0;
+  if (s->limited || s->plan.traceback_seconds <= 0) return TSL_OK;
+  TSL_TRY(tsl_alloc(s->size, sizeof *own, "parts of a stage", (void **)&own));
+  for (int64_t u = 0; u < s->units.n && units[u].stage == units[0].stage; u++)
+    all += units[u].count, own[s->plan.owner[u]] += units[u].count;
+  for (int r = 0; r < s->size; r++) most = fmax(most, own[r]);
+  *widest = all > 0 ? most / all : 0;
+done:
+  tsl_free(own);
+  return err;
 }
 
 /* What a rank has to keep goes with its part of a stage. */
 static tsl_err cut_for_widest(tsl_session *s) {
-  static const double MUCH = 1.1;
   tsl_err err = TSL_OK;
-  double widest = s->limited ? 0 : widest_part(s); /* rank 0 knows of a restart */
+  double widest = 0;
+  TSL_COLLECTIVE_TRY(s->comm, s->rank == 0 ? find_widest(s, &widest) : TSL_OK);
   TSL_MPI(MPI_Bcast(&widest, 1, MPI_DOUBLE, 0, s->comm));
-  if (widest <= MUCH * fmax(s->widest, 1.0 / s->size)) return TSL_OK;
+  if (widest <= (1 + TSL_NOISE) * fmax(s->widest, 1.0 / s->size)) return TSL_OK;
   s->widest = widest;
   TSL_TRY(cut_again(s));
   TSL_TRY(tsl_session_assign(s));

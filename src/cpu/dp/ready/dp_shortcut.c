@@ -119,9 +119,11 @@ static search search_of(const tsl_worker *w, const tsl_problem *problem, double 
 
 double dp_shortcut_part_cpu(const tsl_worker *w, const tsl_problem *problem) {
   const search t = search_of(w, problem, 1);
-  if (!t.attempts->looked) return 0;
-  const double band = cost_of_band(&t, dp_outside_width(&t.attempts->outside, t.path), true);
-  return fmin(1, band / ((double)t.p->n * (double)t.p->m)); /* 1: by a better path, if at all */
+  const dp_attempts *a = t.attempts;
+  const double table = (double)t.p->n * (double)t.p->m;
+  if (!a->looked || (cost_of(&t, a->path) >= table && cost_of(&t, a->hope) >= table)) return 0;
+  const double band = cost_of_band(&t, dp_outside_width(&a->outside, t.path), true);
+  return fmin(1, band / table); /* 1: by a better path, if at all */
 }
 
 tsl_err dp_shortcut_cpu(tsl_worker *w, tsl_problem *problem, double most, const tsl_step *step,
