@@ -1,5 +1,5 @@
 /* gpu.dp.*: the engines of dp on a card against plain loops on the host.
- *   test_dp_gpu bits|affine|interval|rows|engine|sweep|all [--small]
+ *   test_dp_gpu bits|affine|sides|interval|rows|engine|sweep|all [--small]
  *   test_dp_gpu bench [options of `tesela bench dp`]
  * --small: fewer and smaller cases, for sanitizers. Exit status 77: no card. Bitwise equality. */
 #include "test_dp_gpu.cuh"
@@ -14,8 +14,9 @@ static tsl_err run(const char *what) {
   static const struct {
     const char *name;
     tsl_err (*test)(void);
-  } tests[] = {{"bits", test_bits}, {"affine", test_affine}, {"interval", test_interval},
-               {"rows", test_rows}, {"engine", test_engine}, {"sweep", test_sweep}};
+  } tests[] = {{"bits", test_bits},         {"affine", test_affine}, {"sides", test_sides},
+               {"interval", test_interval}, {"rows", test_rows},     {"engine", test_engine},
+               {"sweep", test_sweep}};
   tsl_err err = TSL_OK;
   int ran = 0;
   for (const auto &t : tests) {
@@ -27,7 +28,7 @@ static tsl_err run(const char *what) {
   }
   if (ran == 0)
     TSL_FAIL(TSL_ERR_USAGE,
-             "usage: test_dp_gpu bits|affine|interval|rows|engine|sweep|all [--small]");
+             "usage: test_dp_gpu bits|affine|sides|interval|rows|engine|sweep|all [--small]");
 done:
   return err;
 }

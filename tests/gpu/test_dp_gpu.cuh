@@ -70,6 +70,7 @@ static inline std::vector<int64_t> random_cuts(dp_random &r, int64_t n, int piec
 
 tsl_err test_bits(void);
 tsl_err test_affine(void);
+tsl_err test_sides(void);
 tsl_err test_interval(void);
 tsl_err test_rows(void);
 tsl_err test_engine(void);

@@ -36,6 +36,7 @@ void dp_bands_clear(dp_bands *bands) {
   dp_release(bands->c, &bands->state);
   dp_release(bands->c, &bands->piece);
   dp_release(bands->c, &bands->side);
+  if (bands->c->memory->release_pinned != NULL) bands->c->memory->release_pinned(&bands->looked);
   TSL_FREE_ALL(bands->list, bands->edges);
   dp_bands_open(bands, bands->c, bands->engine, bands->edges_each);
 }

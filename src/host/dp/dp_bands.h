@@ -66,6 +66,12 @@ typedef struct dp_band_engine {
   /** OPTIONAL, default all cells. LOCAL, after open: only what may lie on a path of this score that
    *  ends in cell (at[0], at[1]) of the table is wanted (dp_bands_region.c). */
   tsl_err (*aim)(void *engine, const int64_t at[2], int64_t score);
+  /** OPTIONAL, default one edge a pass. As tile, with the edges right of each `every` columns, of
+   *  which the band has a multiple, one behind the other. */
+  tsl_err (*tile_sides)(void *engine, int64_t lo, int64_t hi, const void *left, int64_t every,
+                        void *sides);
+  /** REQUIRED with tile_sides. `every` is a multiple of this. */
+  int64_t every;
 } dp_band_engine;
 
 /** What an engine that leaves out cells below a score it knows is told so that it leaves out those
@@ -140,6 +146,7 @@ typedef struct dp_bands {
   dp_buffer state;       /**< of a band, on its way to or from a checkpoint */
   dp_buffer piece;       /**< right edge of a piece of a tile */
   dp_buffer side;        /**< a_begin: left edge of the table, of any rows */
+  dp_buffer looked;      /**< pinned: values that the way back looks at */
 } dp_bands;
 
 /** Allocates nothing. @param[in] c  lives as long as the bands */

@@ -6,7 +6,7 @@
 
 /** A part of a state or of an edge: entries from `at` on of all its n; at is a multiple of 32. */
 typedef struct side {
-  const void *data; /**< memory of the device, not owned; NULL: the boundary left of the table */
+  const void *data; /**< memory of the device, not owned; NULL: the boundary of the table */
   int64_t n, at;
 } side;
 
@@ -15,6 +15,13 @@ typedef struct region {
   dp_box cells;
   side top, left;
 } region;
+
+/** A region in n pieces along an axis, `step` letters each but the last. */
+typedef struct pieces {
+  int axis;
+  int64_t n, step;
+  bool sides; /**< one pass keeps all edges between them; else n is 2 */
+} pieces;
 
 /** A traceback under way. */
 typedef struct walk {
@@ -32,6 +39,21 @@ static int64_t length_of(const region *r, int axis) {
 
 /* ---- tiles of a region */
 
+/** Queue: the boundary above the region's columns to w->top. */
+static tsl_err begin_top(walk *w, int64_t columns) {
+  tsl_err err = TSL_OK;
+  const dp_context *c = w->bands->c;
+  const int64_t bytes = dp_state_bytes(c->p, columns);
+  void *state = NULL;
+  TSL_TRY(tsl_alloc(bytes, 1, "row of a region", &state));
+  dp_free_top(c->p, columns, state);
+  TSL_TRY(dp_reserve(c, &w->top, bytes, "row of a region"));
+  TSL_TRY(dp_copy(c, w->top.data, state, bytes, DP_COPY_IN));
+done:
+  tsl_free(state);
+  return err;
+}
+
 /** Queue: the state above the region's columns to w->top. */
 static tsl_err cut_top(walk *w, const region *r) {
   tsl_err err = TSL_OK;
@@ -41,6 +63,7 @@ static tsl_err cut_top(walk *w, const region *r) {
   const int64_t entry = bits || c->p->problem != DP_DTW ? 4 : c->bytes;
   const int64_t n = bits ? dp_bit_words(columns) : columns, at = bits ? r->top.at / 32 : r->top.at;
   const int64_t step = entry * (bits ? dp_bit_words(r->top.n) : r->top.n);
+  if (r->top.data == NULL) return begin_top(w, columns);
   TSL_TRY(dp_reserve(c, &w->top, whole, "row of a region"));
   for (int64_t part = 0; part < whole / step; part++)
     TSL_TRY(dp_copy(c, (char *)w->top.data + part * n * entry,
@@ -75,107 +98,38 @@ static tsl_err forget_score(const dp_context *c, dp_buffer *edge) {
   return dp_copy(c, (int32_t *)edge->data + 1, &none, sizeof none, DP_COPY_IN);
 }
 
-/** Queue the region as one tile. @param[out] engine  the caller's to close */
-static tsl_err run_region(walk *w, const region *r, void *right, bool keep, void **engine) {
+/** An engine for the region as one tile, which is to be queued next.
+ *  @param[out] left    the tile's edge
+ *  @param[out] engine  the caller's to close, also after an error */
+static tsl_err open_region(walk *w, const region *r, const void **left, void **engine) {
   tsl_err err = TSL_OK;
   const dp_band_engine *e = w->bands->engine;
   dp_box cells = r->cells;
-  const void *left = NULL;
   if (r->left.data == NULL && w->bands->c->p->problem != DP_LOCAL)
     cells.lo[0] = 0; /* the boundary counts from the first row */
   TSL_TRY(e->open(w->bands->c->worker, &cells, engine));
   if (is_aimed(w)) TSL_TRY(e->aim(*engine, w->cursor->at, w->cursor->at[DP_CURSOR_SCORE]));
   TSL_TRY(cut_top(w, r));
   TSL_TRY(e->state_put(*engine, r->cells.lo[0], w->top.data));
-  TSL_TRY(cut_left(w, r, &left));
+  TSL_TRY(cut_left(w, r, left));
   w->bands->again += (double)length_of(r, 0) * (double)length_of(r, 1);
-  TSL_TRY(
-      e->tile(*engine, r->cells.lo[0], r->cells.hi[0], left, right, keep, (dp_window){NULL, 0}));
 done:
   return err;
 }
-
-/* ---- one region */
 
 /** All decisions of the region at once. */
 static tsl_err follow(walk *w, const region *r) {
   tsl_err err = TSL_OK;
+  const dp_band_engine *e = w->bands->engine;
+  const dp_window nowhere = {NULL, 0};
+  const void *left = NULL;
   void *engine = NULL;
-  TSL_TRY(run_region(w, r, NULL, true, &engine));
-  TSL_TRY(w->bands->engine->trace(engine, w->cursor, w->steps));
+  TSL_TRY(open_region(w, r, &left, &engine));
+  TSL_TRY(e->tile(engine, r->cells.lo[0], r->cells.hi[0], left, NULL, true, nowhere));
+  TSL_TRY(e->trace(engine, w->cursor, w->steps));
 done:
-  w->bands->engine->close(&engine);
+  e->close(&engine);
   return err;
-}
-
-/** The first half of the region, whose lower state or right edge is kept for the other. */
-static tsl_err keep_half(walk *w, const region *half, int axis, dp_buffer *kept) {
-  tsl_err err = TSL_OK;
-  const dp_context *c = w->bands->c;
-  void *engine = NULL;
-  const int64_t bytes = axis == 1 ? dp_edge_size(c->p, length_of(half, 0))
-                                  : w->bands->engine->state_bytes(c->p, length_of(half, 1));
-  char have[24];
-  w->memory -= bytes;
-  if (w->memory < 0)
-    TSL_FAIL(TSL_ERR_MEMORY,
-             "dp.memory: %s is too little to recover the solution on this rank: nothing of it is "
-             "left for the sides of a region of %lld x %lld cells; raise it, or use more ranks",
-             tsl_bytes_text((double)c->p->budget, have), (long long)length_of(half, 0),
-             (long long)length_of(half, 1));
-  TSL_TRY(dp_reserve(c, kept, bytes, "side of a region"));
-  TSL_TRY(run_region(w, half, axis == 1 ? kept->data : NULL, false, &engine));
-  if (axis == 0) TSL_TRY(w->bands->engine->state_get(engine, kept->data));
-  if (axis == 1 && is_aimed(w)) TSL_TRY(forget_score(c, kept));
-done:
-  w->bands->engine->close(&engine);
-  return err;
-}
-
-static tsl_err trace_region(walk *w, region r);
-
-static tsl_err trace_halves(walk *w, const region *r, int axis) {
-  tsl_err err = TSL_OK;
-  const int64_t half = (length_of(r, axis) / 2 + 63) / 64 * 64, before = w->memory;
-  region first = *r, second = *r;
-  dp_buffer kept = {NULL, 0};
-  first.cells.hi[axis] = second.cells.lo[axis] = r->cells.lo[axis] + half;
-  TSL_TRY(keep_half(w, &first, axis, &kept));
-  if (axis == 1) {
-    second.top.at += half;
-    second.left = (side){kept.data, length_of(r, 0), 0};
-  } else {
-    second.left.at += half;
-    second.top = (side){kept.data, length_of(r, 1), 0};
-  }
-  TSL_TRY(trace_region(w, second));
-  dp_release(w->bands->c, &kept);
-  w->memory = before;
-  TSL_TRY(trace_region(w, first));
-done:
-  dp_release(w->bands->c, &kept);
-  return err;
-}
-
-/** Do the decisions fit, also into half of what the device has left? */
-static bool fits(const walk *w, const region *r) {
-  const dp_context *c = w->bands->c;
-  const int64_t left = c->memory->left != NULL ? c->memory->left(c->device) : INT64_MAX;
-  const int64_t rows = length_of(r, 0), columns = length_of(r, 1);
-  return (rows <= DP_SPACE_LEAST && columns <= DP_SPACE_LEAST) ||
-         w->bands->engine->keep_bytes(c->worker, rows, columns) <= tsl_min(w->memory, left / 2);
-}
-
-/** Of the region, what lies left of the cursor and above it; nothing where the path does not come
- *  there. */
-static tsl_err trace_region(walk *w, region r) {
-  for (int axis = 0; axis < 2; axis++) {
-    if (w->cursor->at[axis] <= r.cells.lo[axis]) return TSL_OK;
-    r.cells.hi[axis] = w->cursor->at[axis];
-  }
-  if (w->cursor->lane < 0) return TSL_OK;
-  if (fits(w, &r)) return follow(w, &r);
-  return trace_halves(w, &r, length_of(&r, 1) >= length_of(&r, 0) ? 1 : 0);
 }
 
 /* ---- what of a region the path cannot come through */
@@ -186,56 +140,197 @@ static bool attains(const walk *w, int64_t value, int64_t row, int64_t column) {
   return tsl_max(value, 0) + w->pair * pairs >= at[DP_CURSOR_SCORE];
 }
 
-/** Values of the device in host memory. @param[out] out  [n] from tsl_alloc */
-static tsl_err fetch(const dp_context *c, const void *values, int64_t n, int32_t **out) {
+/** *out: n values of the device, in host memory until the next call. */
+static tsl_err look_at(const walk *w, const int32_t *values, int64_t n, const int32_t **out) {
   tsl_err err = TSL_OK;
-  TSL_TRY(tsl_alloc(n, sizeof **out, "side of a region", (void **)out));
-  TSL_TRY(dp_copy(c, *out, values, n * (int64_t)sizeof **out, DP_COPY_OUT));
+  const dp_context *c = w->bands->c;
+  const int64_t bytes = n * (int64_t)sizeof *values;
+  *out = values;
+  if (c->memory->reserve_pinned != NULL) {
+    TSL_TRY(c->memory->reserve_pinned(&w->bands->looked, bytes));
+    TSL_TRY(dp_copy(c, w->bands->looked.data, values, bytes, DP_COPY_OUT));
+    *out = w->bands->looked.data;
+  }
   TSL_TRY(dp_wait(c));
 done:
   return err;
 }
 
-/** *may: does the path come in from the left, or begin within? */
-static tsl_err comes_from_left(const walk *w, const region *r, bool *may) {
+/** *first: of the values left of rows lo - 1, lo, ... the first that attains, rows + 1: none. */
+static tsl_err first_on_left(const walk *w, const region *r, int64_t *first) {
   tsl_err err = TSL_OK;
-  const int64_t *lo = r->cells.lo, rows = length_of(r, 0);
-  int32_t *edge = NULL; /* H and E' by row, from the row above */
-  *may = attains(w, 0, lo[0], lo[1]);
-  if (*may || r->left.data == NULL) return TSL_OK;
-  TSL_TRY(fetch(w->bands->c, r->left.data, 2 * (rows + 1), &edge));
-  for (int64_t i = 0; i <= rows && lo[0] + i <= w->cursor->at[0]; i++)
-    *may |= attains(w, edge[2 * i], lo[0] + i, lo[1]);
+  const int64_t rows = length_of(r, 0);
+  const int32_t *edge = NULL; /* H and E' of the row above, and of each row */
+  int64_t i = 0;
+  *first = rows + 1;
+  if (r->left.data == NULL) return TSL_OK;
+  TSL_TRY(look_at(w, (const int32_t *)r->left.data + 2 * r->left.at, 2 * (rows + 1), &edge));
+  while (i <= rows && !attains(w, edge[2 * i], r->cells.lo[0] + i, r->cells.lo[1])) i++;
+  *first = i;
 done:
-  tsl_free(edge);
+  return err;
+}
+
+/** *first: of the values above the columns the first that attains, columns: none. */
+static tsl_err first_above(const walk *w, const region *r, int64_t *first) {
+  tsl_err err = TSL_OK;
+  const int64_t columns = length_of(r, 1);
+  const int32_t *h = NULL;
+  int64_t j = 0;
+  *first = columns;
+  if (r->top.data == NULL) return TSL_OK;
+  TSL_TRY(look_at(w, (const int32_t *)r->top.data + r->top.at, columns, &h));
+  while (j < columns && !attains(w, h[j], r->cells.lo[0], r->cells.lo[1] + j + 1)) j++;
+  *first = j;
+done:
   return err;
 }
 
 /**
- * LOCAL: leave out the columns before the first one through which the path to the cursor can come
- * down from the row above. What stands there then is 0, which is no more than the table's.
+ * LOCAL: where the path to the cursor comes from one side alone, leave out the columns, or rows,
+ * before the first one through which it can. What stands there then is 0, which is no more than
+ * the table's.
  */
 static tsl_err trim(const walk *w, region *r) {
   tsl_err err = TSL_OK;
-  const int64_t columns = length_of(r, 1);
-  int64_t first = 0;
-  int32_t *above = NULL;
-  bool left = false;
-  if (!is_aimed(w)) return TSL_OK;
-  TSL_TRY(comes_from_left(w, r, &left));
-  if (left) return TSL_OK;
-  TSL_TRY(fetch(w->bands->c, r->top.data, columns, &above));
-  while (first < columns && r->cells.lo[1] + first < w->cursor->at[1] &&
-         !attains(w, above[first], r->cells.lo[0], r->cells.lo[1] + first + 1))
-    first++;
-  first = first / 64 * 64;
-  if (first == 0 || r->cells.lo[1] + first >= w->cursor->at[1]) goto done;
-  r->cells.lo[1] += first, r->top.at += first;
-  r->left = (side){NULL, 0, 0};
+  int64_t left = 0, above = 0, skip = 0;
+  if (!is_aimed(w) || attains(w, 0, r->cells.lo[0], r->cells.lo[1])) return TSL_OK;
+  TSL_TRY(first_on_left(w, r, &left));
+  TSL_TRY(first_above(w, r, &above));
+  if (left > length_of(r, 0) && above < length_of(r, 1)) {
+    skip = above / 64 * 64;
+    r->cells.lo[1] += skip, r->top.at += skip;
+    if (skip > 0) r->left = (side){NULL, 0, 0};
+  } else if (left > 0 && left <= length_of(r, 0) && above == length_of(r, 1)) {
+    skip = (left - 1) / 64 * 64;
+    r->cells.lo[0] += skip, r->left.at += skip;
+    if (skip > 0) r->top = (side){NULL, 0, 0};
+  }
 done:
-  tsl_free(above);
   return err;
 }
+
+/* ---- pieces */
+
+/** Do the decisions of so many cells fit, also into half of what the device has left? */
+static bool fits(const walk *w, int64_t rows, int64_t columns, int64_t memory) {
+  const dp_context *c = w->bands->c;
+  const int64_t left = c->memory->left != NULL ? c->memory->left(c->device) : INT64_MAX;
+  return (rows <= DP_SPACE_LEAST && columns <= DP_SPACE_LEAST) ||
+         w->bands->engine->keep_bytes(c->worker, rows, columns) <= tsl_min(memory, left / 2);
+}
+
+/** Bytes of one side between pieces. */
+static int64_t side_bytes(const walk *w, const region *r, int axis) {
+  const dp_context *c = w->bands->c;
+  return axis == 1 ? dp_edge_size(c->p, length_of(r, 0))
+                   : w->bands->engine->state_bytes(c->p, length_of(r, 1));
+}
+
+/**
+ * Halves of the longer side. Where trim leaves of a piece little but what lies around its diagonal,
+ * and one pass keeps several edges, as many columns as are then followed at once, or whose edges
+ * take half of the memory.
+ */
+static pieces pieces_of(const walk *w, const region *r) {
+  const int64_t rows = length_of(r, 0), columns = length_of(r, 1), every = w->bands->engine->every;
+  const bool sides = is_aimed(w) && w->bands->engine->tile_sides != NULL &&
+                     columns >= tsl_max(2 * every, rows / 2);
+  pieces c = {.axis = sides || columns >= rows ? 1 : 0, .n = 2, .sides = sides};
+  const int64_t bytes = side_bytes(w, r, c.axis), length = length_of(r, c.axis);
+  const int64_t multiple = sides ? every : 64;
+  c.step = tsl_divide_up(tsl_divide_up(length, 2), multiple) * multiple;
+  while (sides && c.step > every && 2 * c.n * bytes <= w->memory / 2 &&
+         !fits(w, c.step + c.step / 4, c.step, w->memory - c.n * bytes)) {
+    c.step = tsl_divide_up(c.step, 2 * every) * every;
+    c.n = tsl_divide_up(length, c.step);
+  }
+  return c;
+}
+
+/** All pieces but the last, as one tile; the sides between them, or below the first, to `kept`. */
+static tsl_err keep_sides(walk *w, const region *first, const pieces *parts, dp_buffer *kept) {
+  tsl_err err = TSL_OK;
+  const dp_context *c = w->bands->c;
+  const dp_band_engine *e = w->bands->engine;
+  const int64_t lo = first->cells.lo[0], hi = first->cells.hi[0];
+  const int64_t bytes = (parts->n - 1) * side_bytes(w, first, parts->axis);
+  const dp_window nowhere = {NULL, 0};
+  const void *left = NULL;
+  void *engine = NULL;
+  char have[24];
+  w->memory -= bytes;
+  if (w->memory < 0)
+    TSL_FAIL(TSL_ERR_MEMORY,
+             "dp.memory: %s is too little to recover the solution on this rank: nothing of it is "
+             "left for the sides of a region of %lld x %lld cells; raise it, or use more ranks",
+             tsl_bytes_text((double)c->p->budget, have), (long long)length_of(first, 0),
+             (long long)length_of(first, 1));
+  TSL_TRY(dp_reserve(c, kept, bytes, "side of a region"));
+  TSL_TRY(open_region(w, first, &left, &engine));
+  if (parts->sides)
+    TSL_TRY(e->tile_sides(engine, lo, hi, left, parts->step, kept->data));
+  else
+    TSL_TRY(e->tile(engine, lo, hi, left, parts->axis == 1 ? kept->data : NULL, false, nowhere));
+  if (parts->axis == 0) TSL_TRY(e->state_get(engine, kept->data));
+  if (parts->axis == 1 && !parts->sides && is_aimed(w)) TSL_TRY(forget_score(c, kept));
+done:
+  e->close(&engine);
+  return err;
+}
+
+/** Piece k of a region. @param[in] before  the side between it and the one before; k 0: ignored */
+static region piece_of(const region *r, const pieces *parts, int64_t k, const void *before) {
+  region piece = *r;
+  const int64_t at = k * parts->step, n = length_of(r, 1 - parts->axis);
+  piece.cells.lo[parts->axis] += at;
+  if (k < parts->n - 1) piece.cells.hi[parts->axis] = piece.cells.lo[parts->axis] + parts->step;
+  side *along = parts->axis == 1 ? &piece.top : &piece.left;
+  side *across = parts->axis == 1 ? &piece.left : &piece.top;
+  along->at += at;
+  if (k > 0) *across = (side){before, n, 0};
+  return piece;
+}
+
+static tsl_err trace_region(walk *w, region r);
+
+static tsl_err trace_pieces(walk *w, const region *r) {
+  tsl_err err = TSL_OK;
+  const pieces parts = pieces_of(w, r);
+  const int64_t bytes = side_bytes(w, r, parts.axis), before = w->memory;
+  region first = *r;
+  dp_buffer kept = {NULL, 0};
+  first.cells.hi[parts.axis] = r->cells.lo[parts.axis] + (parts.n - 1) * parts.step;
+  TSL_TRY(keep_sides(w, &first, &parts, &kept));
+  for (int64_t k = parts.n - 1; k > 0; k--)
+    TSL_TRY(trace_region(w, piece_of(r, &parts, k, (char *)kept.data + (k - 1) * bytes)));
+  dp_release(w->bands->c, &kept);
+  w->memory = before;
+  TSL_TRY(trace_region(w, piece_of(r, &parts, 0, NULL)));
+done:
+  dp_release(w->bands->c, &kept);
+  return err;
+}
+
+/** Of the region, what lies left of the cursor and above it; nothing where the path does not come
+ *  there. */
+static tsl_err trace_region(walk *w, region r) {
+  tsl_err err = TSL_OK;
+  for (int axis = 0; axis < 2; axis++) {
+    if (w->cursor->at[axis] <= r.cells.lo[axis]) return TSL_OK;
+    r.cells.hi[axis] = w->cursor->at[axis];
+  }
+  if (w->cursor->lane < 0) return TSL_OK;
+  TSL_TRY(trim(w, &r));
+  if (fits(w, length_of(&r, 0), length_of(&r, 1), w->memory))
+    TSL_TRY(follow(w, &r));
+  else
+    TSL_TRY(trace_pieces(w, &r));
+done:
+  return err;
+}
+
+/* ---- rows that were computed together */
 
 tsl_err dp_bands_region(dp_bands *bands, const dp_band *b, dp_kept_rows *kept, tsl_cursor *cursor,
                         dp_steps *steps) {
@@ -254,7 +349,6 @@ tsl_err dp_bands_region(dp_bands *bands, const dp_band *b, dp_kept_rows *kept, t
   region whole = {.cells = {{kept->lo, b->lo}, {kept->hi, b->hi}},
                   .top = {kept->top.data.data, columns, 0},
                   .left = {kept->left.data.data, rows, 0}};
-  TSL_TRY(trim(&w, &whole));
   TSL_TRY(trace_region(&w, whole));
   TSL_TRY(dp_kept_store(c, &bands->keep, &kept->top));
   TSL_TRY(dp_kept_store(c, &bands->keep, &kept->left));

@@ -325,6 +325,8 @@ typedef struct extra {
   int mode; /* dp_affine_mode */
   int32_t *cells;
   int64_t ld;
+  int32_t *sides;
+  int every;
 } extra;
 
 /* Blocks of a launch that leaves a place on the card: one less than there are places. */
@@ -350,7 +352,9 @@ tsl_err dp_affine_launch(dp_affine *b, dp_affine_args *args, dp_affine_shape sha
                                                      : pick<false>(width, mode);
   unsigned blocks = 0;
   args->apart = dp_narrow_apart(b, width);
-  args->strips = (int)tsl_ceil_div(b->m, (shape.bits == 16 ? 2 : 1) * DP_WARP * width);
+  const int columns = (shape.bits == 16 ? 2 : 1) * DP_WARP * width;
+  args->strips = (int)tsl_ceil_div(b->m, columns);
+  args->each = args->every / columns;
   int warps = dp_card_warps(b->card, args->strips);
   while (warps > 1 && warps * bytes > b->card->shared_limit) warps /= 2;
   TSL_TRY(dp_card_blocks(b->card, (const void *)kernel, warps, (size_t)(warps * bytes),
@@ -371,6 +375,8 @@ static tsl_err dp_affine_compute(dp_affine *b, int64_t lo, int64_t hi, const ext
   dp_affine_args args = dp_affine_args_of(b, 0, lo, hi);
   args.cells = x->cells;
   args.ld = x->ld;
+  args.sides = (int2 *)x->sides;
+  args.every = x->every;
   if (shape.bits == 16) {
     args.spoiled = (uint32_t *)b->flags.data;
     TSL_TRY(dp_narrow_save(b, 0, hi - lo, stream));
@@ -443,8 +449,20 @@ done:
 
 tsl_err dp_affine_tile(dp_affine *b, int64_t lo, int64_t hi, const int32_t *left, int32_t *right,
                        bool keep) {
-  const extra x = {keep ? DP_AFFINE_WAYS : DP_AFFINE_VALUES, NULL, 0};
+  const extra x = {keep ? DP_AFFINE_WAYS : DP_AFFINE_VALUES};
   return run_tile(b, lo, hi, left, right, &x);
+}
+
+tsl_err dp_affine_tile_sides(dp_affine *b, int64_t lo, int64_t hi, const int32_t *left,
+                             int64_t every, int32_t *sides) {
+  tsl_err err = TSL_OK;
+  const extra x = {DP_AFFINE_VALUES, NULL, 0, sides, (int)every};
+  if (every < DP_AFFINE_ALIGN || every % DP_AFFINE_ALIGN != 0 || b->m % every != 0)
+    TSL_FAIL(TSL_ERR_INTERNAL, "an edge of each %lld of %lld columns", (long long)every,
+             (long long)b->m);
+  TSL_TRY(run_tile(b, lo, hi, left, NULL, &x));
+done:
+  return err;
 }
 
 tsl_err dp_affine_tile_cells(dp_affine *b, int64_t lo, int64_t hi, const int32_t *left,

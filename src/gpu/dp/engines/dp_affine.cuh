@@ -89,15 +89,18 @@ typedef struct dp_affine_args {
   const uint8_t *columns;           /**< [stride] letters; from m on `letters` */
   const int32_t *scores;            /**< [letters][letters + 1] s(row, column), last column -inf */
   int2 *edge;                       /**< [rows + 1] H and E; entry 0 is the row above */
-  uint32_t *ticket, *finished;      /**< finished: [strips] chunks of rows */
-  uint32_t *taken;                  /**< [4 processors] strips that each scheduler has taken */
-  int processors;                   /**< multiprocessors of the card */
-  const dp_best *best_above;        /**< [grains] best cells above the tile, by columns */
-  dp_best *best_below;              /**< [grains] and with the tile, in the first of a strip */
-  uint32_t *marks;                  /**< [grains] last launch that has done these columns */
-  uint32_t number;                  /**< of this launch; that of the launch before is 1 less */
-  uint32_t *history;                /**< WAYS: [strips][steps][32], row r of lane l in r + lag l */
-  int32_t *cells;                   /**< CELLS: H of the tile's first cell, rows ld apart */
+  int2 *sides;     /**< NULL, or [columns / every][rows + 1]: the edges right of each so many
+                        columns; `edge` then stays as it is */
+  int every, each; /**< columns, and strips, between them */
+  uint32_t *ticket, *finished; /**< finished: [strips] chunks of rows */
+  uint32_t *taken;             /**< [4 processors] strips that each scheduler has taken */
+  int processors;              /**< multiprocessors of the card */
+  const dp_best *best_above;   /**< [grains] best cells above the tile, by columns */
+  dp_best *best_below;         /**< [grains] and with the tile, in the first of a strip */
+  uint32_t *marks;             /**< [grains] last launch that has done these columns */
+  uint32_t number;             /**< of this launch; that of the launch before is 1 less */
+  uint32_t *history;           /**< WAYS: [strips][steps][32], row r of lane l in r + lag l */
+  int32_t *cells;              /**< CELLS: H of the tile's first cell, rows ld apart */
   int64_t ld;
   int64_t row0;  /**< row of the table above the tile */
   int64_t steps; /**< of history, a strip */
@@ -383,13 +386,24 @@ static __device__ __forceinline__ int2 dp_affine_pass(const dp_affine_args &a, i
   return make_int2(h, e > opened ? e : opened);
 }
 
-/** Last strip, when it ends: the corner of the edge that leaves, and the score that the table has.
- *  All strips have read the one that came in. */
-static __device__ __forceinline__ void dp_affine_turn(const dp_affine_args &a, int strip,
-                                                      int lane) {
-  if (strip == a.strips - 1 && lane == 0)
-    a.edge[0] = make_int2(__ldcg(&a.h_above[a.columns_n - 1]),
-                          a.known != NULL ? __ldcg(a.known) : DP_MINUS_INFINITY);
+/** The edge to which a strip's rows go, and from which they come. */
+static __device__ __forceinline__ int2 *dp_affine_right(const dp_affine_args &a, int strip) {
+  return a.sides == NULL ? a.edge : a.sides + (int64_t)(strip / a.each) * (a.rows_n + 1);
+}
+static __device__ __forceinline__ const int2 *dp_affine_left(const dp_affine_args &a, int strip) {
+  return strip == 0 ? a.edge : dp_affine_right(a, strip - 1);
+}
+
+/** Last strip before an edge that is kept, when it ends: the edge's corner, and of the one that
+ *  leaves the score that the table has. All strips have read the one that came in.
+ *  @param[in] columns  of a strip */
+static __device__ __forceinline__ void dp_affine_turn(const dp_affine_args &a, int strip, int lane,
+                                                      int columns) {
+  const bool side = a.sides != NULL && (strip + 1) % a.each == 0;
+  if (lane != 0 || (!side && strip != a.strips - 1)) return;
+  dp_affine_right(a, strip)[0] =
+      make_int2(__ldcg(&a.h_above[side ? (strip + 1) * columns - 1 : a.columns_n - 1]),
+                a.known != NULL && !side ? __ldcg(a.known) : DP_MINUS_INFINITY);
 }
 
 /** Wait for a chunk of the strip before. */
@@ -416,7 +430,7 @@ static __device__ __forceinline__ void dp_affine_take(const dp_affine_args &a, i
   int most = INT32_MIN / 2;
   dp_affine_wait(a, strip, chunk, lane, known);
   if (row < a.rows_n) {
-    in[lane] = __ldcg(&a.edge[row + 1]);
+    in[lane] = __ldcg(&dp_affine_left(a, strip)[row + 1]);
     most = in[lane].x;
   }
   if (LOCAL) dp_affine_raise(most - a.open_extend - 1, peak);
@@ -428,7 +442,8 @@ static __device__ __forceinline__ void dp_affine_give(const dp_affine_args &a, i
                                                       int lane, const int2 *out) {
   const int row = chunk * DP_AFFINE_CHUNK + lane;
   __syncwarp();
-  if (row < a.rows_n) __stcg(&a.edge[row + 1], dp_affine_pass(a, out[lane].x, out[lane].y));
+  if (row < a.rows_n)
+    __stcg(&dp_affine_right(a, strip)[row + 1], dp_affine_pass(a, out[lane].x, out[lane].y));
   dp_post_counter(&a.finished[strip], (uint32_t)chunk + 1, lane);
 }
 
@@ -440,6 +455,7 @@ static __device__ __forceinline__ void dp_affine_strip(const dp_affine_args &a, 
   const int last = a.columns_n - 1 - strip * DP_WARP * NC; /* ragged: last column in the strip */
   const int exit = RAGGED ? last / NC : DP_WARP - 1, stop = lane == exit ? last % NC : -1;
   const int grains = DP_WARP * NC / DP_AFFINE_GRAIN, grain = strip * grains;
+  int2 *const right = dp_affine_right(a, strip);
   dp_affine_lane<NC> l;
   dp_affine_peak peak;
   uint32_t known = 0;
@@ -468,7 +484,7 @@ static __device__ __forceinline__ void dp_affine_strip(const dp_affine_args &a, 
         if (MODE == DP_AFFINE_WAYS)
           a.history[(strip * a.steps + row + a.lag * lane) * DP_WARP + lane] = directions;
         if (!RAGGED && lane == exit) out[row % DP_AFFINE_CHUNK] = make_int2(l.h, l.e);
-        if (RAGGED && lane == exit) __stcg(&a.edge[row + 1], dp_affine_pass(a, l.exit_h, l.exit_e));
+        if (RAGGED && lane == exit) __stcg(&right[row + 1], dp_affine_pass(a, l.exit_h, l.exit_e));
       }
       if (!RAGGED && s == DP_AFFINE_CHUNK - 2 && chunk > 0)
         dp_affine_give(a, strip, chunk - 1, lane, out);
@@ -476,7 +492,7 @@ static __device__ __forceinline__ void dp_affine_strip(const dp_affine_args &a, 
   }
   dp_affine_store<NC>(a, first, l);
   if (LOCAL) dp_affine_settle(a, lane, peak, grain, grains);
-  dp_affine_turn(a, strip, lane);
+  dp_affine_turn(a, strip, lane, DP_WARP * NC);
   dp_affine_mark(a, grain, grains, lane, NULL);
 }
 

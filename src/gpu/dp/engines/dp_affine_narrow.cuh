@@ -167,7 +167,7 @@ dp_narrow_take(const dp_affine_args &a, const dp_narrow_place &p, int chunk, uin
   bool out = false;
   dp_affine_wait(a, p.strip, chunk, p.lane, known);
   if (row < a.rows_n) {
-    const int2 at = __ldcg(&a.edge[row + 1]);
+    const int2 at = __ldcg(&p.left[row + 1]);
     const int h = at.x - l.base, e = (at.y > at.x - open ? at.y : at.x - open) - l.base;
     out = h > a.reach || h < -a.reach;
     in[p.lane] = dp_pack(h, e);
@@ -245,7 +245,7 @@ dp_narrow_meet(const dp_affine_args &a, const dp_narrow_place &p, int chunk, uin
   dp_narrow_extent<NC>(a, l, &least, &most);
   if (chunk * DP_AFFINE_CHUNK < a.rows_n) {
     dp_affine_wait(a, p.strip, chunk, p.lane, known);
-    if (row < a.rows_n) at = __ldcg(&a.edge[row + 1]);
+    if (row < a.rows_n) at = __ldcg(&p.left[row + 1]);
     if (row < a.rows_n && at.x > most) most = at.x;
     if (row < a.rows_n && at.x < least) least = at.x;
   }
@@ -253,6 +253,7 @@ dp_narrow_meet(const dp_affine_args &a, const dp_narrow_place &p, int chunk, uin
   if (PRUNE &&
       !dp_affine_worth(a, DP_NARROW_HALVES * NC, p.strip, chunk, p.lane, most, peak, &score))
     return false;
+  if (!PRUNE && a.known != NULL) score = __ldcg(a.known);
   const int floor = dp_narrow_floor(a, most), far = a.reach / 2 + a.open_extend;
   const bool low = least < floor;
   least = low ? floor : least;
@@ -297,7 +298,7 @@ dp_narrow_write(const dp_affine_args &a, const dp_narrow_place &p, dp_narrow_lan
   if (RAGGED && p.lane == p.exit / 2 && (p.exit % 2 == 0 ? low : high)) {
     const int h = p.exit % 2 == 0 ? dp_low(l.exit_h) : dp_high(l.exit_h);
     const int e = p.exit % 2 == 0 ? dp_low(l.exit_e) : dp_high(l.exit_e);
-    __stcg(&a.edge[row - p.exit % 2 + 1], dp_affine_pass(a, h + l.base, e + l.base));
+    __stcg(&p.right[row - p.exit % 2 + 1], dp_affine_pass(a, h + l.base, e + l.base));
   }
 }
 
@@ -358,7 +359,7 @@ static __device__ __forceinline__ void dp_narrow_pass(const dp_affine_args &a,
   for (int k = 0; k < n; k++) {
     const int row = (chunk + k) * DP_AFFINE_CHUNK + p.lane - late;
     if (row >= 0 && row < a.rows_n)
-      __stcg(&a.edge[row + 1], dp_affine_pass(a, 0, DP_MINUS_INFINITY));
+      __stcg(&p.right[row + 1], dp_affine_pass(a, 0, DP_MINUS_INFINITY));
   }
   if (!RAGGED && chunk + n > DP_AFFINE_LAG)
     dp_post_counter(&a.finished[p.strip], (uint32_t)(chunk + n - DP_AFFINE_LAG), p.lane);
@@ -380,7 +381,7 @@ static __device__ __forceinline__ int dp_narrow_leap(const dp_affine_args &a,
   if (p.strip > 0 && *known < (uint32_t)chunk + DP_NARROW_LEAP) return 0;
 #pragma unroll 8
   for (int k = 0; k < DP_NARROW_LEAP; k++) {
-    const int h = __ldcg(&a.edge[first + k * DP_AFFINE_CHUNK + p.lane + 1]).x;
+    const int h = __ldcg(&p.left[first + k * DP_AFFINE_CHUNK + p.lane + 1]).x;
     most = h > most ? h : most;
   }
   dp_narrow_span(&least, &most);
@@ -410,8 +411,13 @@ static __device__ __forceinline__ void dp_narrow_strip(const dp_affine_args &a, 
   const int chunks = dp_affine_chunks(a.rows_n, DP_AFFINE_LAG);
   const int last = a.columns_n - 1 - strip * DP_NARROW_HALVES * NC;
   const int exit = RAGGED ? last / NC : DP_NARROW_HALVES - 1;
-  const dp_narrow_place p = {strip, lane, (strip * DP_NARROW_HALVES + 2 * lane) * NC, exit,
-                             lane == exit / 2 ? last % NC : -1};
+  const dp_narrow_place p = {strip,
+                             lane,
+                             (strip * DP_NARROW_HALVES + 2 * lane) * NC,
+                             exit,
+                             lane == exit / 2 ? last % NC : -1,
+                             dp_affine_left(a, strip),
+                             dp_affine_right(a, strip)};
   const int grains = DP_NARROW_HALVES * NC / DP_AFFINE_GRAIN, grain = strip * grains;
   dp_affine_peak peak;
   dp_narrow_letters t = {profile + dp_narrow_size<NC>::WORDS * lane, NULL, 0,
@@ -462,7 +468,7 @@ static __device__ __forceinline__ void dp_narrow_strip(const dp_affine_args &a, 
   if (PRUNE && lane == 0 && rested > 0)
     atomicAdd(a.rested, (unsigned long long)rested * DP_AFFINE_CHUNK * DP_NARROW_HALVES * NC);
   if (LOCAL) dp_affine_settle(a, lane, peak, grain, grains);
-  dp_affine_turn(a, strip, lane);
+  dp_affine_turn(a, strip, lane, DP_NARROW_HALVES * NC);
   dp_affine_mark(a, grain, grains, lane, a.spoiled);
 }
 

@@ -37,6 +37,11 @@ static __device__ __forceinline__ uint32_t dp_same(uint32_t x, uint32_t y) {
   return __viaddmin_s16x2(x, ~y, 0u);
 }
 
+/** All ones in the halves in which x = y, however far apart they may be. */
+static __device__ __forceinline__ uint32_t dp_equal(uint32_t x, uint32_t y) {
+  return __vadd2(__vminu2(x ^ y, 0x00010001u), 0xffffffffu);
+}
+
 /** Halves of x minus delta, cut to 16 bits. */
 static __device__ __forceinline__ uint32_t dp_shift(uint32_t x, int delta) {
   return dp_pack(dp_low(x) - delta, dp_high(x) - delta);
@@ -63,6 +68,8 @@ typedef struct dp_narrow_place {
   int strip, lane;
   int first;      /**< column of the low half's first */
   int exit, stop; /**< half that has the strip's last real column; ragged: which one that is */
+  const int2 *left;
+  int2 *right; /**< edges, as in dp_affine_args */
 } dp_narrow_place;
 
 /** 32-bit words of one load of scores, and of a letter in the profile. */
@@ -110,7 +117,7 @@ template <bool LOCAL>
 static __device__ __forceinline__ uint32_t dp_narrow_ways(uint32_t h, uint32_t pair, uint32_t e,
                                                           uint32_t f, uint32_t left, uint32_t up,
                                                           uint32_t zero) {
-  const uint32_t none = LOCAL ? __vcmpeq2(h, zero) : 0;
+  const uint32_t none = LOCAL ? dp_equal(h, zero) : 0;
   const uint32_t by_pair = dp_same(h, pair), by_left = dp_same(h, e);
   const uint32_t one = none | (by_left & ~by_pair), two = none | ~(by_left | by_pair);
   return (one & 0x00010001u) | (two & 0x00020002u) | (~dp_same(e, left) & 0x00040004u) |

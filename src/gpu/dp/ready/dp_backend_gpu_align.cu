@@ -46,6 +46,13 @@ static tsl_err tile_align(void *engine, int64_t lo, int64_t hi, const void *left
                         keep);
 }
 
+static tsl_err tile_sides_align(void *engine, int64_t lo, int64_t hi, const void *left,
+                                int64_t every, void *sides) {
+  align_band *e = (align_band *)engine;
+  return dp_affine_tile_sides(e->align, lo - e->top, hi - e->top, (const int32_t *)left, every,
+                              (int32_t *)sides);
+}
+
 static int64_t dp_backend_gpu_align_keep_bytes(const void *, int64_t rows, int64_t columns) {
   return dp_affine_keep_bytes(rows, columns);
 }
@@ -154,4 +161,6 @@ const dp_band_engine dp_engine_align = {open_align,
                                         ended_align,
                                         finish_align,
                                         pruned_align,
-                                        aim_align};
+                                        aim_align,
+                                        tile_sides_align,
+                                        DP_AFFINE_EVERY};
