@@ -106,9 +106,9 @@ typedef struct tsl_problem {
                                          ranks; or NULL */
   int32_t n_devices;
   tsl_trial *trial; /**< root only, in create; NULL: nobody decides, and the family does */
-  bool shortcut;    /**< root only: shortcut comes yet; family.units: lack of room is no error */
-  void *own;        /**< root only, private to the family; freed by family.destroy */
-  void *talk;       /**< root only, set before create: of a served job (service.h); NULL: none */
+  bool shortcut; /**< root only: to come, unless create clears it; lack of room is no error yet */
+  void *own;     /**< root only, private to the family; freed by family.destroy */
+  void *talk;    /**< root only, set before create: of a served job (service.h); NULL: none */
 } tsl_problem;
 
 /** Free params and all field data and zero the struct (root: family.destroy has run before). */

@@ -19,12 +19,16 @@ typedef struct made {
   tsl_units units;
 } made;
 
-static inline tsl_err make(const char *section, made *m) {
+static inline tsl_err make_asked(const char *section, bool shortcut, made *m) {
   static char text[65536];
   const int n = snprintf(text, sizeof text, "family: dp\ndp:\n%s", section);
-  *m = (made){.problem.family = &tsl_family_dp};
+  *m = (made){.problem = {.family = &tsl_family_dp, .shortcut = shortcut}};
   const tsl_err err = tsl_deck_parse(text, (size_t)n, "d.yaml", NULL, 0, &m->deck);
   return err == TSL_OK ? tsl_family_dp.create(m->deck, &m->problem) : err;
+}
+
+static inline tsl_err make(const char *section, made *m) {
+  return make_asked(section, false, m);
 }
 
 static inline void release(made *m) {

@@ -27,6 +27,33 @@ static void sequences(void **state) {
   release(&m);
 }
 
+/* A worker of the cores of the root's node is opened only for problems that have one. */
+static void shortcuts(void **state) {
+  static const struct {
+    const char *section;
+    bool has;
+  } cases[] = {
+      {" problem: edit\n a: {random: 30}\n b: {random: 40}\n", true},
+      {" problem: global\n mode: recover\n a: {random: 30}\n b: {random: 40}\n", true},
+      {" problem: lcs\n a: {random: 30}\n b: {random: 40}\n band: off\n", false},
+      {" problem: lcs\n mode: table\n a: {random: 30}\n b: {random: 40}\n", false},
+      {" problem: local\n a: {random: 30}\n b: {random: 40}\n", false},
+      {" problem: matrix_chain\n dimensions: {values: [1, 2, 3, 4]}\n", false},
+      {" problem: recurrence\n table: {type: i32, rows: 3, cols: 3}\n boundary: [{where: i == 0, "
+       "value: 1}]\n cell: \"M[i-1][j] + 1\"\n goal: M[2][2]\n",
+       false},
+  };
+  (void)state;
+  for (size_t k = 0; k < sizeof cases / sizeof *cases; k++)
+    for (int asked = 0; asked < 2; asked++) {
+      made m;
+      if (make_asked(cases[k].section, asked, &m) != TSL_OK)
+        fail_msg("%s\n%s", tsl_err_message(), cases[k].section);
+      assert_int_equal(m.problem.shortcut, asked && cases[k].has);
+      release(&m);
+    }
+}
+
 static void fields_by_mode(void **state) {
   static const struct {
     const char *section;
@@ -452,6 +479,7 @@ static void rows_are_whole(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(sequences),
+      cmocka_unit_test(shortcuts),
       cmocka_unit_test(fields_by_mode),
       cmocka_unit_test(types),
       cmocka_unit_test(made_up),

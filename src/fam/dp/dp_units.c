@@ -401,7 +401,7 @@ tsl_err dp_units(const tsl_problem *problem, const tsl_limits *limits, tsl_units
   dp_own_of(problem)->n_lanes = 0;
   if (dp_own_of(problem)->attempts.certain) return TSL_OK;
   const tsl_err err = strips(problem, limits, units);
-  return err == TSL_ERR_INPUT && problem->shortcut && dp_diagonals_apply(p) ? TSL_OK : err;
+  return err == TSL_ERR_INPUT && problem->shortcut ? TSL_OK : err;
 }
 
 /** About `fraction` of the cost of whole. */

@@ -421,29 +421,29 @@ static __device__ __forceinline__ void dp_affine_wait(const dp_affine_args &a, i
   __syncwarp(); /* lane 0 has read the chunk before */
 }
 
-/** Wait for a chunk and bring it in. */
+/** Wait for a chunk and bring it in from the edge on the left. */
 template <bool LOCAL>
-static __device__ __forceinline__ void dp_affine_take(const dp_affine_args &a, int strip, int chunk,
-                                                      int lane, uint32_t *known, int2 *in,
-                                                      dp_affine_peak &peak) {
+static __device__ __forceinline__ void
+dp_affine_take(const dp_affine_args &a, const int2 *left, int strip, int chunk, int lane,
+               uint32_t *known, int2 *in, dp_affine_peak &peak) {
   const int row = chunk * DP_AFFINE_CHUNK + lane;
   int most = INT32_MIN / 2;
   dp_affine_wait(a, strip, chunk, lane, known);
   if (row < a.rows_n) {
-    in[lane] = __ldcg(&dp_affine_left(a, strip)[row + 1]);
+    in[lane] = __ldcg(&left[row + 1]);
     most = in[lane].x;
   }
   if (LOCAL) dp_affine_raise(most - a.open_extend - 1, peak);
   __syncwarp();
 }
 
-/** Hand over a chunk. */
-static __device__ __forceinline__ void dp_affine_give(const dp_affine_args &a, int strip, int chunk,
-                                                      int lane, const int2 *out) {
+/** Hand over a chunk, to the edge on the right. */
+static __device__ __forceinline__ void dp_affine_give(const dp_affine_args &a, int2 *right,
+                                                      int strip, int chunk, int lane,
+                                                      const int2 *out) {
   const int row = chunk * DP_AFFINE_CHUNK + lane;
   __syncwarp();
-  if (row < a.rows_n)
-    __stcg(&dp_affine_right(a, strip)[row + 1], dp_affine_pass(a, out[lane].x, out[lane].y));
+  if (row < a.rows_n) __stcg(&right[row + 1], dp_affine_pass(a, out[lane].x, out[lane].y));
   dp_post_counter(&a.finished[strip], (uint32_t)chunk + 1, lane);
 }
 
@@ -455,6 +455,7 @@ static __device__ __forceinline__ void dp_affine_strip(const dp_affine_args &a, 
   const int last = a.columns_n - 1 - strip * DP_WARP * NC; /* ragged: last column in the strip */
   const int exit = RAGGED ? last / NC : DP_WARP - 1, stop = lane == exit ? last % NC : -1;
   const int grains = DP_WARP * NC / DP_AFFINE_GRAIN, grain = strip * grains;
+  const int2 *const left = dp_affine_left(a, strip);
   int2 *const right = dp_affine_right(a, strip);
   dp_affine_lane<NC> l;
   dp_affine_peak peak;
@@ -468,7 +469,7 @@ static __device__ __forceinline__ void dp_affine_strip(const dp_affine_args &a, 
   int letter = lane == 0 && a.rows_n > 0 ? a.rows[0] : 0;
   for (int chunk = 0; chunk < chunks; chunk++) {
     if (chunk * DP_AFFINE_CHUNK < a.rows_n)
-      dp_affine_take<LOCAL>(a, strip, chunk, lane, &known, in, peak);
+      dp_affine_take<LOCAL>(a, left, strip, chunk, lane, &known, in, peak);
 #pragma unroll 2
     for (int s = 0; s < DP_AFFINE_CHUNK; s++) {
       const int step = chunk * DP_AFFINE_CHUNK + s, row = step - lane;
@@ -487,7 +488,7 @@ static __device__ __forceinline__ void dp_affine_strip(const dp_affine_args &a, 
         if (RAGGED && lane == exit) __stcg(&right[row + 1], dp_affine_pass(a, l.exit_h, l.exit_e));
       }
       if (!RAGGED && s == DP_AFFINE_CHUNK - 2 && chunk > 0)
-        dp_affine_give(a, strip, chunk - 1, lane, out);
+        dp_affine_give(a, right, strip, chunk - 1, lane, out);
     }
   }
   dp_affine_store<NC>(a, first, l);

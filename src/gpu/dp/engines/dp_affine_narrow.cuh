@@ -340,7 +340,7 @@ dp_narrow_chunk(const dp_affine_args &a, const dp_narrow_place &p, int chunk, dp
     if (LOCAL) dp_narrow_look<NC, RAMP>(l, row, p.first, live, peak);
     dp_narrow_write<NC, MODE, RAGGED, RAMP>(a, p, l, row, live, directions, out);
     if (!RAGGED && s == DP_AFFINE_CHUNK - 2 && chunk >= DP_AFFINE_LAG)
-      dp_affine_give(a, p.strip, chunk - DP_AFFINE_LAG, p.lane, out);
+      dp_affine_give(a, p.right, p.strip, chunk - DP_AFFINE_LAG, p.lane, out);
   }
 }
 
