@@ -92,17 +92,14 @@ done:
   return err;
 }
 
-const dp_band_engine dp_engine_bits = {open_bits,
-                                       close_bits,
-                                       tile_bits,
-                                       dp_backend_gpu_bits_keep_bytes,
-                                       dp_state_bytes,
-                                       dp_backend_gpu_bits_state_get,
-                                       dp_backend_gpu_bits_state_put,
-                                       trace_bits,
-                                       goal_bits,
-                                       NULL,
-                                       NULL,
-                                       NULL,
-                                       NULL,
-                                       NULL};
+const dp_band_engine dp_engine_bits = {
+    .open = open_bits,
+    .close = close_bits,
+    .tile = tile_bits,
+    .keep_bytes = dp_backend_gpu_bits_keep_bytes,
+    .state_bytes = dp_state_bytes,
+    .state_get = dp_backend_gpu_bits_state_get,
+    .state_put = dp_backend_gpu_bits_state_put,
+    .trace = trace_bits,
+    .goal = goal_bits,
+};

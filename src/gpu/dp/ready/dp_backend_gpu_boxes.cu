@@ -54,9 +54,14 @@ static tsl_err put_box(void *triangle, const dp_box *box, const void *values) {
   return dp_interval_put(triangle_of(triangle), box->lo, box->hi, values);
 }
 
-const dp_triangle_engine dp_engine_triangle = {open_triangle, close_triangle, begin_triangle,
-                                               compute_boxes, get_box,        put_box,
-                                               NULL,          NULL,           NULL};
+const dp_triangle_engine dp_engine_triangle = {
+    .open = open_triangle,
+    .close = close_triangle,
+    .begin = begin_triangle,
+    .boxes = compute_boxes,
+    .get = get_box,
+    .put = put_box,
+};
 
 static tsl_err edge_out(void *triangle, const dp_box *box, void *values) {
   return dp_interval_edge_out(triangle_of(triangle), box->lo, box->hi, values);
@@ -70,9 +75,17 @@ static tsl_err whole(void *triangle, void *value) {
   return dp_interval_energy(triangle_of(triangle), (int32_t *)value);
 }
 
-const dp_triangle_engine dp_engine_fold = {open_triangle, close_triangle, begin_triangle,
-                                           compute_boxes, get_box,        put_box,
-                                           edge_out,      edge_in,        whole};
+const dp_triangle_engine dp_engine_fold = {
+    .open = open_triangle,
+    .close = close_triangle,
+    .begin = begin_triangle,
+    .boxes = compute_boxes,
+    .get = get_box,
+    .put = put_box,
+    .edge_out = edge_out,
+    .edge_in = edge_in,
+    .whole = whole,
+};
 
 /* Tiles of one stage do not need each other. */
 tsl_err dp_gpu_boxes_tiles(dp_worker *w, const tsl_unit *units, int64_t n, tsl_part *parts) {

@@ -91,17 +91,14 @@ static tsl_err goal_grid(void *engine, bool last, double *goal) {
   return last ? dp_grid_last(((grid_band *)engine)->grid, goal) : TSL_OK;
 }
 
-const dp_band_engine dp_engine_grid = {open_grid,
-                                       close_grid,
-                                       tile_grid,
-                                       dp_backend_gpu_grid_keep_bytes,
-                                       state_bytes,
-                                       dp_backend_gpu_grid_state_get,
-                                       dp_backend_gpu_grid_state_put,
-                                       trace_grid,
-                                       goal_grid,
-                                       NULL,
-                                       NULL,
-                                       NULL,
-                                       NULL,
-                                       NULL};
+const dp_band_engine dp_engine_grid = {
+    .open = open_grid,
+    .close = close_grid,
+    .tile = tile_grid,
+    .keep_bytes = dp_backend_gpu_grid_keep_bytes,
+    .state_bytes = state_bytes,
+    .state_get = dp_backend_gpu_grid_state_get,
+    .state_put = dp_backend_gpu_grid_state_put,
+    .trace = trace_grid,
+    .goal = goal_grid,
+};

@@ -62,6 +62,14 @@ static tsl_err whole_sum(void *triangle, void *value) {
   return dp_partition_energy(sums_of(triangle), (double *)value);
 }
 
-const dp_triangle_engine dp_engine_partition = {open_sums,    close_sums, begin_sums,
-                                                compute_sums, get_sums,   sums_in,
-                                                sums_out,     sums_in,    whole_sum};
+const dp_triangle_engine dp_engine_partition = {
+    .open = open_sums,
+    .close = close_sums,
+    .begin = begin_sums,
+    .boxes = compute_sums,
+    .get = get_sums,
+    .put = sums_in,
+    .edge_out = sums_out,
+    .edge_in = sums_in,
+    .whole = whole_sum,
+};

@@ -261,17 +261,14 @@ static tsl_err best_put_table(void *engine, const int64_t best[3]) {
   return dp_gpu_align_best_put(e->align, e->lo, best);
 }
 
-const dp_band_engine dp_engine_table = {open_table,
-                                        close_table,
-                                        tile_table,
-                                        NULL,
-                                        dp_state_bytes,
-                                        state_get_table,
-                                        state_put_table,
-                                        NULL,
-                                        goal_table,
-                                        best_table,
-                                        best_put_table,
-                                        NULL,
-                                        NULL,
-                                        NULL};
+const dp_band_engine dp_engine_table = {
+    .open = open_table,
+    .close = close_table,
+    .tile = tile_table,
+    .state_bytes = dp_state_bytes,
+    .state_get = state_get_table,
+    .state_put = state_put_table,
+    .goal = goal_table,
+    .best = best_table,
+    .best_put = best_put_table,
+};

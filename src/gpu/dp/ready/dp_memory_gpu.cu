@@ -73,6 +73,14 @@ void dp_pinned_release(dp_buffer *buffer) {
   *buffer = dp_buffer{};
 }
 
-const dp_memory_ops dp_memory_card = {card_reserve,   card_release,      card_copy,
-                                      card_copy_rows, card_zero,         card_wait,
-                                      card_left,      dp_pinned_reserve, dp_pinned_release};
+const dp_memory_ops dp_memory_card = {
+    .reserve = card_reserve,
+    .release = card_release,
+    .copy = card_copy,
+    .copy_rows = card_copy_rows,
+    .zero = card_zero,
+    .wait = card_wait,
+    .left = card_left,
+    .reserve_pinned = dp_pinned_reserve,
+    .release_pinned = dp_pinned_release,
+};
