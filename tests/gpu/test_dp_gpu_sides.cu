@@ -88,7 +88,7 @@ done:
   return err;
 }
 
-/* With cells left out: what the best path goes through is as it was, of equal texts the diagonal. */
+/* With cells left out: what the best path goes through is as it was, here the diagonal. */
 static tsl_err check_pruned_sides(int64_t n, int64_t every) {
   tsl_err err = TSL_OK;
   dp_random r((uint64_t)n);

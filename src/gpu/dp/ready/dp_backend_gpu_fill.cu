@@ -1,6 +1,6 @@
 /* What a stage of strips costs a card besides its cells, for the number of stages; how many strips
  * fill it. */
-#include "dp_affine.cuh"
+#include "dp_affine_args.cuh"
 #include "dp_backend_gpu.cuh"
 #include "dp_bits.cuh"
 #include "dp_grid.cuh"
