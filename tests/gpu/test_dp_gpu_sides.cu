@@ -17,7 +17,6 @@ static letters_scores scores_of(int letters, int factor) {
 
 /* A case: rows in two tiles, of which the second continues the first. */
 typedef struct sides_case {
-  dp_problem problem;
   letters_scores s;
   int bits, width;
   text_t a, b;
@@ -25,7 +24,7 @@ typedef struct sides_case {
 
 static tsl_err open_case(const sides_case *c, int64_t columns, dp_affine **band) {
   tsl_err err = TSL_OK;
-  TSL_TRY(dp_affine_open(&card, c->problem, &c->s, c->a.data(), (int64_t)c->a.size(), c->b.data(),
+  TSL_TRY(dp_affine_open(&card, DP_LOCAL, &c->s, c->a.data(), (int64_t)c->a.size(), c->b.data(),
                          columns, (int64_t)c->b.size(), 0, c->width, band));
   if (c->bits != 0) dp_affine_force(*band, c->bits);
 done:
@@ -117,17 +116,21 @@ done:
   return err;
 }
 
-/* Columns that no edge may lie behind. */
+/* Columns that no edge may lie behind; edges of what is not local. */
 static tsl_err check_refused(void) {
   tsl_err err = TSL_OK;
   dp_random r(3);
   const text_t a = random_text(r, 100, 4), b = random_text(r, 3 * EVERY, 4);
-  const sides_case c = {DP_LOCAL, scores_of(4, 1), 0, 0, a, b};
+  const sides_case c = {scores_of(4, 1), 0, 0, a, b};
   dp_affine *band = NULL;
   TSL_TRY(open_case(&c, 3 * EVERY, &band));
   for (int64_t every : {(int64_t)0, (int64_t)EVERY / 2, (int64_t)EVERY + 1, 2 * (int64_t)EVERY})
     check(dp_affine_tile_sides(band, 0, 100, NULL, every, NULL) == TSL_ERR_INTERNAL, "refused",
           every);
+  dp_affine_close(&band);
+  TSL_TRY(dp_affine_open(&card, DP_GLOBAL, &c.s, a.data(), 100, b.data(), 3 * EVERY, 3 * EVERY, 0,
+                         0, &band));
+  check(dp_affine_tile_sides(band, 0, 100, NULL, EVERY, NULL) == TSL_ERR_INTERNAL, "global");
 done:
   dp_affine_close(&band);
   return err;
@@ -137,17 +140,16 @@ tsl_err test_sides(void) {
   tsl_err err = TSL_OK;
   int64_t again = 0;
   TSL_TRY(check_refused());
-  for (dp_problem problem : {DP_LOCAL, DP_GLOBAL})
-    for (int factor : {1, 60, 170})
-      for (int bits : {0, 16, 32})
-        for (int width : {4, 8, 16}) {
-          dp_random r((uint64_t)(factor + bits + width));
-          const int64_t n = small_sizes ? 333 : 2731, m = small_sizes ? 2 * EVERY : 6 * EVERY;
-          const text_t a = random_text(r, n, 4), b = relative_of(r, a, m, 4);
-          const sides_case c = {problem, scores_of(4, factor), bits, width, a, b};
-          for (int64_t every = EVERY; every <= m / 2; every *= small_sizes ? 2 : 3)
-            TSL_TRY(check_sides(&c, every, &again));
-        }
+  for (int factor : {1, 60, 170})
+    for (int bits : {0, 16, 32})
+      for (int width : {4, 8, 16}) {
+        dp_random r((uint64_t)(factor + bits + width));
+        const int64_t n = small_sizes ? 333 : 2731, m = small_sizes ? 2 * EVERY : 6 * EVERY;
+        const text_t a = random_text(r, n, 4), b = relative_of(r, a, m, 4);
+        const sides_case c = {scores_of(4, factor), bits, width, a, b};
+        for (int64_t every = EVERY; every <= m / 2; every *= small_sizes ? 2 : 3)
+          TSL_TRY(check_sides(&c, every, &again));
+      }
   check(again > 0, "16 bits that do not hold", again);
   for (int64_t every = EVERY; every <= 4 * EVERY; every *= 4)
     TSL_TRY(check_pruned_sides(small_sizes ? 8 * EVERY : 32 * EVERY, every));

@@ -66,8 +66,8 @@ typedef struct dp_band_engine {
   /** OPTIONAL, default all cells. LOCAL, after open: only what may lie on a path of this score that
    *  ends in cell (at[0], at[1]) of the table is wanted (dp_bands_region.c). */
   tsl_err (*aim)(void *engine, const int64_t at[2], int64_t score);
-  /** OPTIONAL, default one edge a pass. As tile, with the edges right of each `every` columns, of
-   *  which the band has a multiple, one behind the other. */
+  /** OPTIONAL, default one edge a pass. LOCAL: as tile, with the edges right of each `every`
+   *  columns, of which the band has a multiple, one behind the other. */
   tsl_err (*tile_sides)(void *engine, int64_t lo, int64_t hi, const void *left, int64_t every,
                         void *sides);
   /** REQUIRED with tile_sides. `every` is a multiple of this. */

@@ -256,7 +256,8 @@ dp_affine_shape dp_affine_choose_wide(const dp_affine *b, int mode) {
 }
 
 dp_affine_shape dp_affine_choose(const dp_affine *b, int mode) {
-  const int least = mode == DP_AFFINE_VALUES && b->width != 0 ? b->width : 4;
+  const bool given = (mode == DP_AFFINE_VALUES || mode == DP_AFFINE_SIDES) && b->width != 0;
+  const int least = given ? b->width : 4;
   int width = choose_width(b, mode, 16);
   while (b->asked == 0 && width > least && !dp_narrow_fits(b, width)) width /= 2;
   if (b->asked == 16 ? b->reach > 0 : b->asked == 0 && b->packed && dp_narrow_fits(b, width))
@@ -272,12 +273,17 @@ void dp_affine_force(dp_affine *b, int bits) {
   b->asked = bits == 16 || bits == 32 ? bits : 0;
 }
 
+/* Edges are kept for the way back, of local alignments alone. */
+template <bool LOCAL, int MODE> static dp_affine_function pick_width(int width) {
+  return width == 16  ? dp_affine_kernel<16, LOCAL, MODE>
+         : width == 8 ? dp_affine_kernel<8, LOCAL, MODE>
+                      : dp_affine_kernel<4, LOCAL, MODE>;
+}
 template <bool LOCAL> static dp_affine_function pick(int width, int mode) {
   if (mode == DP_AFFINE_WAYS) return dp_affine_kernel<DP_AFFINE_KEEP_WIDTH, LOCAL, DP_AFFINE_WAYS>;
   if (mode == DP_AFFINE_CELLS) return dp_affine_kernel<4, LOCAL, DP_AFFINE_CELLS>;
-  return width == 16  ? dp_affine_kernel<16, LOCAL, DP_AFFINE_VALUES>
-         : width == 8 ? dp_affine_kernel<8, LOCAL, DP_AFFINE_VALUES>
-                      : dp_affine_kernel<4, LOCAL, DP_AFFINE_VALUES>;
+  return LOCAL && mode == DP_AFFINE_SIDES ? pick_width<true, DP_AFFINE_SIDES>(width)
+                                          : pick_width<LOCAL, DP_AFFINE_VALUES>(width);
 }
 
 dp_affine_args dp_affine_args_of(const dp_affine *b, int k, int64_t lo, int64_t hi) {
@@ -456,8 +462,8 @@ tsl_err dp_affine_tile(dp_affine *b, int64_t lo, int64_t hi, const int32_t *left
 tsl_err dp_affine_tile_sides(dp_affine *b, int64_t lo, int64_t hi, const int32_t *left,
                              int64_t every, int32_t *sides) {
   tsl_err err = TSL_OK;
-  const extra x = {DP_AFFINE_VALUES, NULL, 0, sides, (int)every};
-  if (every < DP_AFFINE_ALIGN || every % DP_AFFINE_ALIGN != 0 || b->m % every != 0)
+  const extra x = {DP_AFFINE_SIDES, NULL, 0, sides, (int)every};
+  if (!b->local || every < DP_AFFINE_ALIGN || every % DP_AFFINE_ALIGN != 0 || b->m % every != 0)
     TSL_FAIL(TSL_ERR_INTERNAL, "an edge of each %lld of %lld columns", (long long)every,
              (long long)b->m);
   TSL_TRY(run_tile(b, lo, hi, left, NULL, &x));

@@ -285,23 +285,26 @@ static __device__ __forceinline__ int2 dp_affine_pass(const dp_affine_args &a, i
 }
 
 /** The edge to which a strip's rows go, and from which they come. */
+template <int MODE>
 static __device__ __forceinline__ int2 *dp_affine_right(const dp_affine_args &a, int strip) {
-  return a.sides == NULL ? a.edge : a.sides + (int64_t)(strip / a.each) * (a.rows_n + 1);
+  return MODE == DP_AFFINE_SIDES ? a.sides + (int64_t)(strip / a.each) * (a.rows_n + 1) : a.edge;
 }
+template <int MODE>
 static __device__ __forceinline__ const int2 *dp_affine_left(const dp_affine_args &a, int strip) {
-  return strip == 0 ? a.edge : dp_affine_right(a, strip - 1);
+  return strip == 0 ? a.edge : dp_affine_right<MODE>(a, strip - 1);
 }
 
-/** Last strip before an edge that is kept, when it ends: the edge's corner, and of the one that
+/** Last strip before an edge that stays, when it ends: the edge's corner, and of the one that
  *  leaves the score that the table has. All strips have read the one that came in.
  *  @param[in] columns  of a strip */
+template <int MODE>
 static __device__ __forceinline__ void dp_affine_turn(const dp_affine_args &a, int strip, int lane,
                                                       int columns) {
-  const bool side = a.sides != NULL && (strip + 1) % a.each == 0;
-  if (lane != 0 || (!side && strip != a.strips - 1)) return;
-  dp_affine_right(a, strip)[0] =
-      make_int2(__ldcg(&a.h_above[side ? (strip + 1) * columns - 1 : a.columns_n - 1]),
-                a.known != NULL && !side ? __ldcg(a.known) : DP_MINUS_INFINITY);
+  const bool sides = MODE == DP_AFFINE_SIDES;
+  if (lane != 0 || (sides ? (strip + 1) % a.each != 0 : strip != a.strips - 1)) return;
+  dp_affine_right<MODE>(a, strip)[0] =
+      make_int2(__ldcg(&a.h_above[sides ? (strip + 1) * columns - 1 : a.columns_n - 1]),
+                a.known != NULL && !sides ? __ldcg(a.known) : DP_MINUS_INFINITY);
 }
 
 /** Wait for a chunk of the strip before. */
@@ -353,8 +356,8 @@ static __device__ __forceinline__ void dp_affine_strip(const dp_affine_args &a, 
   const int last = a.columns_n - 1 - strip * DP_WARP * NC; /* ragged: last column in the strip */
   const int exit = RAGGED ? last / NC : DP_WARP - 1, stop = lane == exit ? last % NC : -1;
   const int grains = DP_WARP * NC / DP_AFFINE_GRAIN, grain = strip * grains;
-  const int2 *const left = dp_affine_left(a, strip);
-  int2 *const right = dp_affine_right(a, strip);
+  const int2 *const left = dp_affine_left<MODE>(a, strip);
+  int2 *const right = dp_affine_right<MODE>(a, strip);
   dp_affine_lane<NC> l;
   dp_affine_peak peak;
   uint32_t known = 0;
@@ -391,7 +394,7 @@ static __device__ __forceinline__ void dp_affine_strip(const dp_affine_args &a, 
   }
   dp_affine_store<NC>(a, first, l);
   if (LOCAL) dp_affine_settle(a, lane, peak, grain, grains);
-  dp_affine_turn(a, strip, lane, DP_WARP * NC);
+  dp_affine_turn<MODE>(a, strip, lane, DP_WARP * NC);
   dp_affine_mark(a, grain, grains, lane, NULL);
 }
 

@@ -30,7 +30,7 @@ enum {
 };
 
 /** What a launch writes besides rows and edges. */
-enum dp_affine_mode { DP_AFFINE_VALUES, DP_AFFINE_WAYS, DP_AFFINE_CELLS };
+enum dp_affine_mode { DP_AFFINE_VALUES, DP_AFFINE_WAYS, DP_AFFINE_CELLS, DP_AFFINE_SIDES };
 
 typedef struct dp_affine_args {
   const int32_t *h_above, *f_above; /**< [stride] row above the tile */
@@ -39,7 +39,7 @@ typedef struct dp_affine_args {
   const uint8_t *columns;           /**< [stride] letters; from m on `letters` */
   const int32_t *scores;            /**< [letters][letters + 1] s(row, column), last column -inf */
   int2 *edge;                       /**< [rows + 1] H and E; entry 0 is the row above */
-  int2 *sides;     /**< NULL, or [columns / every][rows + 1]: the edges right of each so many
+  int2 *sides;     /**< SIDES: [columns / every][rows + 1], the edges right of each so many
                         columns; `edge` then stays as it is */
   int every, each; /**< columns, and strips, between them */
   uint32_t *ticket, *finished; /**< finished: [strips] chunks of rows */

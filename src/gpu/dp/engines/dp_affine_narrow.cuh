@@ -407,7 +407,7 @@ static __device__ __forceinline__ void dp_narrow_begin(const dp_affine_args &a,
 template <int NC, bool LOCAL, int MODE, bool RAGGED>
 static __device__ __forceinline__ void dp_narrow_strip(const dp_affine_args &a, int strip, int lane,
                                                        uint32_t *profile, uint32_t *in, int2 *out) {
-  constexpr bool PRUNE = LOCAL && MODE == DP_AFFINE_VALUES;
+  constexpr bool PRUNE = LOCAL && (MODE == DP_AFFINE_VALUES || MODE == DP_AFFINE_SIDES);
   const int chunks = dp_affine_chunks(a.rows_n, DP_AFFINE_LAG);
   const int last = a.columns_n - 1 - strip * DP_NARROW_HALVES * NC;
   const int exit = RAGGED ? last / NC : DP_NARROW_HALVES - 1;
@@ -416,8 +416,8 @@ static __device__ __forceinline__ void dp_narrow_strip(const dp_affine_args &a, 
                              (strip * DP_NARROW_HALVES + 2 * lane) * NC,
                              exit,
                              lane == exit / 2 ? last % NC : -1,
-                             dp_affine_left(a, strip),
-                             dp_affine_right(a, strip)};
+                             dp_affine_left<MODE>(a, strip),
+                             dp_affine_right<MODE>(a, strip)};
   const int grains = DP_NARROW_HALVES * NC / DP_AFFINE_GRAIN, grain = strip * grains;
   dp_affine_peak peak;
   dp_narrow_letters t = {profile + dp_narrow_size<NC>::WORDS * lane, NULL, 0,
@@ -468,7 +468,7 @@ static __device__ __forceinline__ void dp_narrow_strip(const dp_affine_args &a, 
   if (PRUNE && lane == 0 && rested > 0)
     atomicAdd(a.rested, (unsigned long long)rested * DP_AFFINE_CHUNK * DP_NARROW_HALVES * NC);
   if (LOCAL) dp_affine_settle(a, lane, peak, grain, grains);
-  dp_affine_turn(a, strip, lane, DP_NARROW_HALVES * NC);
+  dp_affine_turn<MODE>(a, strip, lane, DP_NARROW_HALVES * NC);
   dp_affine_mark(a, grain, grains, lane, a.spoiled);
 }
 

@@ -69,7 +69,7 @@ typedef struct dp_narrow_place {
   int first;      /**< column of the low half's first */
   int exit, stop; /**< half that has the strip's last real column; ragged: which one that is */
   const int2 *left;
-  int2 *right; /**< edges, as in dp_affine_args */
+  int2 *right; /**< edges that come and go */
 } dp_narrow_place;
 
 /** 32-bit words of one load of scores, and of a letter in the profile. */
