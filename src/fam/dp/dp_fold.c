@@ -2,8 +2,10 @@
  * Stiegler 1981). What lies outside of pairs is found again for each loop. */
 #include "dp_family.h"
 #include "files.h"
+#include "integers.h"
 #include "letters_file.h"
 #include "new_file.h"
+#include "parallel.h"
 #include "rna_params.h"
 #include "rna_structure.h"
 #include "table_read.h"
@@ -80,6 +82,13 @@ done:
 
 /* ---- the table and what is found of it */
 
+enum { STEM_ROWS = 512 /* letters of a multiloop that threads look at side by side */ };
+
+/** Least energies with one stem, and with two. */
+typedef struct stems {
+  int32_t one, two;
+} stems;
+
 typedef struct folding {
   const tsl_problem *problem;
   int64_t n, posts;
@@ -89,6 +98,7 @@ typedef struct folding {
   uint8_t *letters, *around;    /* letters[-1] and letters[n] are readable */
   int64_t *partner;             /* [n] */
   int64_t (*stack)[2], n_stack; /* pairs whose loops are not known yet */
+  stems *far;                   /* [STEM_ROWS] */
   int32_t *one, *two, *any;     /* [n + 1] letters from here to a loop's end: stems in them */
   uint8_t *end;                 /* [posts] 5 letter b-1 + letter b: keys of ends of stems */
 } folding;
@@ -113,19 +123,56 @@ static int32_t exterior_value(const folding *f, int64_t i, int64_t j) {
                                                  j + 1 < f->n ? f->letters[j + 1] : -1);
 }
 
-/** Stems outside, from the last on; of equals the one that begins last. */
-static tsl_err walk_exterior(folding *f) {
-  int32_t *best = f->any; /* of the letters before a post */
+/** Least energies of the letters before a post, f->any: those of [from, to) by a stem that
+ *  begins with letter a, before which all is known. */
+static void end_stems(folding *f, int64_t a, int64_t from, int64_t to) {
+  const int64_t least = a + RNA_HAIRPIN + 1;
+  int32_t *best = f->any;
+  for (int64_t j = from > least ? from : least; j < to; j++) {
+    if (pair_value(f, a, j) >= RNA_HIGH) continue;
+    const int32_t value = best[a] + exterior_value(f, a, j);
+    if (value < best[j + 1]) best[j + 1] = value;
+  }
+}
+
+/** Letters lo..hi-1, and what ends behind all of them. */
+typedef struct far_ends {
+  folding *f;
+  int64_t lo, hi;
+} far_ends;
+
+static tsl_err look_behind(void *context, int slot, int64_t from, int64_t to) {
+  const far_ends *job = context;
+  (void)slot;
+  for (int64_t a = job->lo; a < job->hi; a++)
+    end_stems(job->f, a, job->hi - 1 + from, job->hi - 1 + to);
+  return TSL_OK;
+}
+
+/** f->any: of the letters before a post. Ends of stems do not need each other behind all begins. */
+static tsl_err find_ends(folding *f) {
+  tsl_err err = TSL_OK;
+  int32_t *best = f->any;
   for (int64_t b = 0; b <= f->n; b++) best[b] = 0;
-  for (int64_t a = 0; a < f->n; a++) {
-    if (a > 0 && best[a - 1] < best[a]) best[a] = best[a - 1];
-    for (int64_t j = a + RNA_HAIRPIN + 1; j < f->n; j++) {
-      if (pair_value(f, a, j) >= RNA_HIGH) continue;
-      const int32_t value = best[a] + exterior_value(f, a, j);
-      if (value < best[j + 1]) best[j + 1] = value;
+  for (int64_t lo = 0, hi; lo < f->n; lo = hi) {
+    hi = tsl_min(f->n, lo + STEM_ROWS);
+    for (int64_t a = lo; a < hi; a++) {
+      if (a > 0 && best[a - 1] < best[a]) best[a] = best[a - 1];
+      end_stems(f, a, 0, hi - 1);
     }
+    far_ends job = {f, lo, hi};
+    TSL_TRY(tsl_parallel(f->n - hi + 1, STEM_ROWS, look_behind, &job));
   }
   if (f->n > 0 && best[f->n - 1] < best[f->n]) best[f->n] = best[f->n - 1];
+done:
+  return err;
+}
+
+/** Stems outside, from the last on; of equals the one that begins last. */
+static tsl_err walk_exterior(folding *f) {
+  const int32_t *best = f->any;
+  const tsl_err err = find_ends(f);
+  if (err != TSL_OK) return err;
   for (int64_t b = f->n; b > 0;) {
     int64_t a = b - RNA_HAIRPIN - 2;
     if (best[b] == best[b - 1]) {
@@ -151,25 +198,61 @@ static void stems_at(const folding *f, int64_t k, int32_t stem[25]) {
   }
 }
 
-/** Letters k..end-1 of a multiloop: with a stem at least, with two, with any number. */
-static void find_stems(folding *f, int64_t begin, int64_t end) {
-  const int32_t base = f->e->multi_base;
-  f->one[end] = f->two[end] = RNA_HIGH, f->any[end] = 0;
-  for (int64_t k = end - 1; k >= begin; k--) {
-    const int32_t *row = f->table + k * f->posts;
-    int32_t stem[25], one = f->one[k + 1] + base, two = f->two[k + 1] + base;
-    stems_at(f, k, stem);
-    for (int64_t m = k + RNA_HAIRPIN + 2; m <= end; m++) {
-      const int32_t value = row[m] >= RNA_HIGH ? RNA_HIGH : row[m] + stem[f->end[m]];
-      const int32_t first = value + f->any[m], second = value + f->one[m];
-      one = first < one ? first : one;
-      two = second < two ? second : two;
-    }
-    f->one[k] = one < RNA_HIGH ? one : RNA_HIGH;
-    f->two[k] = two < RNA_HIGH ? two : RNA_HIGH;
-    const int64_t none = (end - k) * (int64_t)base;
-    f->any[k] = none < f->one[k] ? (int32_t)none : f->one[k];
+/** Of letters from k on to a loop's end, least energies with one stem and with two, where the first
+ *  stem ends before letter m for an m in [from, to]. */
+static stems stems_before(const folding *f, int64_t k, int64_t from, int64_t to) {
+  const int32_t *row = f->table + k * f->posts;
+  const int64_t least = k + RNA_HAIRPIN + 2;
+  int32_t stem[25], one = RNA_HIGH, two = RNA_HIGH;
+  stems_at(f, k, stem);
+  for (int64_t m = from > least ? from : least; m <= to; m++) {
+    const int32_t value = row[m] >= RNA_HIGH ? RNA_HIGH : row[m] + stem[f->end[m]];
+    const int32_t first = value + f->any[m], second = value + f->one[m];
+    one = first < one ? first : one;
+    two = second < two ? second : two;
   }
+  return (stems){one, two};
+}
+
+/** Rows lo.. of a loop that ends before `end`: their stems that end at hi or behind. */
+typedef struct far_stems {
+  const folding *f;
+  int64_t lo, hi, end;
+} far_stems;
+
+static tsl_err look_far(void *context, int slot, int64_t from, int64_t to) {
+  const far_stems *job = context;
+  (void)slot;
+  for (int64_t r = from; r < to; r++)
+    job->f->far[r] = stems_before(job->f, job->lo + r, job->hi, job->end);
+  return TSL_OK;
+}
+
+/** one, two and any of letter k, from those behind it. */
+static void settle_stems(folding *f, int64_t k, stems far, int64_t hi, int64_t end) {
+  const int32_t base = f->e->multi_base;
+  const stems near = stems_before(f, k, 0, hi - 1);
+  const int64_t none = (end - k) * (int64_t)base;
+  const int64_t one = tsl_min(f->one[k + 1] + base, tsl_min(near.one, far.one));
+  const int64_t two = tsl_min(f->two[k + 1] + base, tsl_min(near.two, far.two));
+  f->one[k] = (int32_t)tsl_min(one, RNA_HIGH);
+  f->two[k] = (int32_t)tsl_min(two, RNA_HIGH);
+  f->any[k] = (int32_t)tsl_min(none, f->one[k]);
+}
+
+/** Letters k..end-1 of a multiloop: with a stem at least, with two, with any number. Rows do not
+ *  need each other for stems that end behind all of them. */
+static tsl_err find_stems(folding *f, int64_t begin, int64_t end) {
+  tsl_err err = TSL_OK;
+  f->one[end] = f->two[end] = RNA_HIGH, f->any[end] = 0;
+  for (int64_t hi = end, lo; hi > begin; hi = lo) {
+    lo = tsl_max(begin, hi - STEM_ROWS);
+    far_stems job = {f, lo, hi, end};
+    TSL_TRY(tsl_parallel(hi - lo, STEM_ROWS / 64, look_far, &job));
+    for (int64_t k = hi - 1; k >= lo; k--) settle_stems(f, k, f->far[k - lo], hi, end);
+  }
+done:
+  return err;
 }
 
 /** Stems of the multiloop that (i, j) closes; the smallest first of equals. */
@@ -177,7 +260,8 @@ static tsl_err walk_multiloop(folding *f, int64_t i, int64_t j) {
   const uint8_t *s = f->letters;
   const int32_t base = f->e->multi_base;
   int need = 2;
-  find_stems(f, i + 1, j);
+  const tsl_err err = find_stems(f, i + 1, j);
+  if (err != TSL_OK) return err;
   const int64_t whole = (int64_t)f->two[i + 1] + f->e->multi_closing +
                         rna_multi_stem(f->e, rna_pair(s[j], s[i]), s[j - 1], s[i + 1]);
   if (whole != pair_value(f, i, j)) return lost(i, j);
@@ -232,6 +316,7 @@ static tsl_err open_folding(const tsl_problem *problem, folding *f) {
   TSL_TRY(tsl_alloc(n + 1, 1, "letters", (void **)&f->end));
   TSL_TRY(tsl_alloc(n + 1, sizeof *f->partner, "structure", (void **)&f->partner));
   TSL_TRY(tsl_alloc(n + 1, sizeof *f->stack, "structure", (void **)&f->stack));
+  TSL_TRY(tsl_alloc(STEM_ROWS, sizeof *f->far, "structure", (void **)&f->far));
   TSL_TRY(tsl_alloc(n + 1, sizeof(int32_t), "structure", (void **)&f->one));
   TSL_TRY(tsl_alloc(n + 1, sizeof(int32_t), "structure", (void **)&f->two));
   TSL_TRY(tsl_alloc(n + 1, sizeof(int32_t), "structure", (void **)&f->any));
@@ -246,7 +331,7 @@ done:
 }
 
 static void close_folding(folding *f) {
-  TSL_FREE_ALL(f->around, f->end, f->partner, f->stack, f->one, f->two, f->any);
+  TSL_FREE_ALL(f->around, f->end, f->partner, f->stack, f->far, f->one, f->two, f->any);
 }
 
 /** The structure's energy, loop by loop. */
