@@ -4,7 +4,8 @@
 usage: tri_extension.py TESELA [--fast] [ONLY]
 
 Score, end and path of each pair must be those of all cells filled antidiagonal by antidiagonal, of which those that
-fall more than x_drop below the best antidiagonal before are taken out; without x_drop those of parasail's whole table.
+fall more than x_drop below the best antidiagonal before are taken out; without x_drop those of parasail's whole table,
+and scores alone, which whole tables give in 8, 16 or 32 bits, those of tables filled row by row.
 """
 import re
 
@@ -20,6 +21,12 @@ SCORINGS = {  # (match, mismatch) or None: a matrix that is not symmetric; open,
     "free gaps": ((1, -1), 0, 0),
     "matrix": (None, 7, 1),
     "matrix, linear": (None, 0, 4),
+}
+WHOLE = {  # likewise, of whole tables
+    **SCORINGS,
+    "nothing to gain": ((0, -3), 0, 2),
+    "leaves 16 bits": ((60, -70), 90, 20),
+    "long gaps": ((3, -2), 3, 100),
 }
 LEAST = -(1 << 30)
 
@@ -45,6 +52,21 @@ def extension(a, b, table, gap, drop):
         top = max(top, best.max())
     end = np.unravel_index(np.argmax(h), h.shape)
     return int(top), int(end[0]), int(end[1]), path(a, b, h, e, f, pairs, gap, end)
+
+
+def whole(a, b, table, gap):
+    """Score of the best cell of the whole table, row by row; gaps along a row from those that open best."""
+    pairs = np.array([[table[x, y] for y in b] for x in a]).reshape(len(a), len(b))
+    along = gap[1] * np.arange(len(b) + 1)
+    h = np.append(0, -gap[0] - along[1:])
+    down, top = np.full(len(b) + 1, LEAST), 0
+    for i, row in enumerate(pairs):
+        down = np.maximum(h - gap[0], down) - gap[1]
+        opened = np.append(-gap[0] - gap[1] * (i + 1), np.maximum(h[:-1] + row, down[1:]))
+        best = np.maximum.accumulate(opened + along)[:-1] - along[1:] - gap[0]
+        h = np.append(opened[0], np.maximum(opened[1:], best))
+        top = max(top, h.max())
+    return int(top)
 
 
 def path(a, b, h, e, f, pairs, gap, end):
@@ -94,7 +116,7 @@ def lists(rng, n, longest, letters):
 
 def scoring_of(name, rng):
     """Keys of the deck, table of scores, costs of gaps, letters."""
-    plain, opening, extend = SCORINGS[name]
+    plain, opening, extend = WHOLE[name]
     if plain is not None:
         table = {(x, y): plain[x != y] for x in DNA for y in DNA}
         return {"match": plain[0], "mismatch": plain[1], "open": opening, "extend": extend}, table, \
@@ -175,17 +197,47 @@ def parasail_case():
     return None
 
 
-def outputs_case(ranks, args=()):
+def mixed(rng, n, letters):
+    """Of one letter and of hundreds, in no order; every third one like the one before it."""
+    out = []
+    for k in range(n):
+        size = 1 if k % 9 == 0 else int(rng.integers(1, 400 if k % 4 == 0 else 40))
+        out.append(near(rng, out[-1], letters) if k % 3 == 2 else word(rng, size, letters))
+    return out
+
+
+def whole_case(name, ranks, args=()):
+    """Scores of whole tables of like and unlike lengths: record by record, of all pairs of two sets and of one."""
+    rng = np.random.default_rng(len(name) * 11 + ranks)
+    scores, table, gap, letters = scoring_of(name, rng)
+    a, b = mixed(rng, 90, letters), mixed(rng, 90, letters)[::-1]
+    want = [whole(x, y, table, gap) for x, y in zip(a, b)]
+    check(np.array_equal(results(deck(a, b, scores, letters, None), ranks, args)["values"], want), "paired")
+    check(max(want) == 0 if name == "nothing to gain" else 0 < max(want), f"{max(want)}: no case")
+    few, alone = a[:20], b[:24]
+    own = np.array([[whole(x, y, table, gap) for y in b] for x in few])
+    got = results(deck(few, b, scores, letters, None, "condensed"), ranks, args)["distances"]
+    check(np.array_equal(got, own), "condensed of two sets")
+    best = results(deck(few, b, scores, letters, None, "topk", k=5), ranks, args)
+    order = np.argsort(-own, axis=1, kind="stable")[:, :5]
+    check(np.array_equal(best["neighbours"], order), "topk: not the best")
+    check(np.array_equal(best["values"], np.take_along_axis(own, order, 1)), "topk: not their scores")
+    own = [whole(x, y, table, gap) for k, x in enumerate(alone) for y in alone[k + 1:]]
+    got = results(deck(alone, alone, scores, letters, None, "condensed"), ranks, args)["distances"]
+    check(np.array_equal(got, own), "condensed of one set")
+
+
+def outputs_case(ranks, args=(), drop=14):
     """All pairs of two sets, and of one; the best, and those above a threshold."""
     rng = np.random.default_rng(8)
     scores, table, gap, letters = scoring_of("affine", rng)
     base = [word(rng, int(n), letters) for n in rng.integers(20, 60, 5)]
     a = [near(rng, base[k % 5], letters) + word(rng, 20, letters) for k in range(23)]
     b = [near(rng, base[k % 5], letters) for k in range(31)]
-    want = np.array([[extension(x, y, table, gap, 14)[0] for y in b] for x in a])
-    got = results(deck(a, b, scores, letters, 14, "condensed"), ranks, args)["distances"]
+    want = np.array([[extension(x, y, table, gap, drop)[0] for y in b] for x in a])
+    got = results(deck(a, b, scores, letters, drop, "condensed"), ranks, args)["distances"]
     check(np.array_equal(got, want), "condensed of two sets")
-    best = results(deck(a, b, scores, letters, 14, "topk", k=4, alignment=suite.path("best.paf")), ranks, args)
+    best = results(deck(a, b, scores, letters, drop, "topk", k=4, alignment=suite.path("best.paf")), ranks, args)
     order = np.argsort(-want, axis=1, kind="stable")[:, :4]
     check(np.array_equal(best["neighbours"], order), "topk: not the best")
     check(np.array_equal(best["values"], np.take_along_axis(want, order, 1)), "topk: not their scores")
@@ -193,16 +245,16 @@ def outputs_case(ranks, args=()):
         paf = {(x[0], x[5]): x for x in (line.split("\t") for line in file)}
     for i, row in enumerate(order):
         for j in row:
-            x = extension(a[i], b[j], table, gap, 14)
+            x = extension(a[i], b[j], table, gap, drop)
             line = paf.get((f"q{i}", f"r{j}"))
             check((line is None) == (x[3] == "*"), f"{i}, {j}: {line}")
             if line is not None:
                 check((line[2], int(line[3]), line[7], int(line[8]), line[15].strip()) ==
                       ("0", x[1], "0", x[2], f"cg:Z:{x[3]}") and line[14] == f"AS:i:{x[0]}", f"{line}: {x}")
-    kept = results(deck(a, b, scores, letters, 14, "threshold", threshold=30), ranks, args)
+    kept = results(deck(a, b, scores, letters, drop, "threshold", threshold=30), ranks, args)
     check(np.array_equal(kept["pairs"], np.argwhere(want >= 30)), "threshold")
-    own = np.array([[extension(x, y, table, gap, 14)[0] for y in b] for x in b])
-    square = results(deck(b, b, scores, letters, 14, "square"), ranks, args)["distances"]
+    own = np.array([[extension(x, y, table, gap, drop)[0] for y in b] for x in b])
+    square = results(deck(b, b, scores, letters, drop, "square"), ranks, args)["distances"]
     check(np.array_equal(square, np.tril(own)), "square")
 
 
@@ -272,13 +324,18 @@ if __name__ == "__main__":
     suite = harness.Suite(__doc__, jobs=2)
     for n, scoring in enumerate(SCORINGS):
         suite.case(f"{scoring}", drops_case, scoring, 1 + n % 3)
+    for n, scoring in enumerate(WHOLE):
+        suite.case(f"whole, {scoring}", whole_case, scoring, 1 + n % 3)
     for n_ranks, mix in suite.cards():
+        for scoring in ("affine", "matrix", "leaves 16 bits", "long gaps"):
+            suite.case(f"whole, {scoring}, {mix[1]}", whole_case, scoring, n_ranks, mix)
         suite.case(f"affine, {mix[1]}", drops_case, "affine", n_ranks, mix)
         suite.case(f"matrix, {mix[1]}", drops_case, "matrix", n_ranks, mix)
         suite.case(f"outputs, {mix[1]}", outputs_case, n_ranks, mix)
     suite.case("parasail", parasail_case)
     for n_ranks in (1, 2, 3):
         suite.case(f"outputs, {n_ranks} ranks", outputs_case, n_ranks)
+    suite.case("outputs, nothing dropped", outputs_case, 2, (), None)
     suite.case("SAM", sam_case)
     suite.case("strips", long_case)
     suite.case("the same on all ranks", same_bytes_case)

@@ -6,7 +6,7 @@
  *   test_tri_gpu graph [--small | --tiny]  row reductions, and phases that join points
  *   test_tri_gpu letters                   distances and scores of sequences
  *   test_tri_gpu paired                    the same, record by record
- *   test_tri_gpu extension                 extensions with x-drop, beside the socket, too
+ *   test_tri_gpu extension                 extensions, x-drop or none, beside the socket, too
  *   test_tri_gpu sqrt                      the fast square root on all floats
  * --small, --tiny: fewer sizes and dimensions, for sanitizers. --no-cdp: without the map cdp, whose
  * launches from the card the race checker does not follow.

@@ -1,5 +1,5 @@
-/* Extensions with x-drop on a card, for test_tri_gpu.cu: values beside the definition, alignments
- * beside the socket's bytes, too. */
+/* Extensions on a card, with x-drop and without, for test_tri_gpu.cu: values beside the definition,
+ * alignments beside the socket's bytes, too. */
 #pragma once
 
 #include "test_tri_gpu_letters.cuh"
@@ -75,7 +75,7 @@ static void same_lists(const tri_case *c, const tsl_part &card, const tsl_part &
   }
 }
 
-/* Paired rows [0, n) of both, with alignments. */
+/* Paired rows [0, n) of both, with the alignments that are asked for. */
 template <class R> static tsl_err beside_socket(letters_data<R> &data) {
   tsl_err err = TSL_OK;
   const tri_case c = {data.p.function, data.p.output, data.p.type, data.p.n, 0, 0, 0};
@@ -119,7 +119,10 @@ static tsl_err extension_case(const std::vector<int64_t> &lengths, int64_t colum
     data.score(size, size * open, size * extend);
     if (output == TRI_PAIRED) relate(data);
     TSL_TRY(check_letters(data));
-    if (output == TRI_PAIRED) TSL_TRY(beside_socket(data));
+    if (output != TRI_PAIRED) continue;
+    TSL_TRY(beside_socket(data));
+    data.p.aligned = 0;
+    TSL_TRY(beside_socket(data));
   }
 done:
   return err;

@@ -97,14 +97,14 @@ template <class R> struct letters_data {
   }
 };
 
-/* EXTENSION, test_tri_gpu_extension.cuh: the score; at: the best cell. */
+/* EXTENSION with x_drop or without, test_tri_gpu_extension.cuh: the score; at: the best cell. */
 template <class R>
 static int extension_of(const letters_data<R> &d, int64_t row, int64_t column, int64_t at[2]);
 
-/* Gotoh 1982 by its definition, a column at a time. */
+/* Gotoh 1982 by its definition, a column at a time; of EXTENSION without x_drop the best cell. */
 template <class R> static int score_of(const letters_data<R> &d, int64_t i, int64_t j) {
   int64_t at[2];
-  if (d.p.function == TRI_EXTENSION) return extension_of(d, i, j, at);
+  if (tri_is_dropping(&d.p)) return extension_of(d, i, j, at);
   const bool local = d.p.function == TRI_LOCAL;
   const uint8_t *const a = d.codes.data() + d.starts[(size_t)i], *b = d.codes.data();
   const int64_t n = d.starts[(size_t)i + 1] - d.starts[(size_t)i], low = INT32_MIN / 2;
@@ -127,7 +127,7 @@ template <class R> static int score_of(const letters_data<R> &d, int64_t i, int6
       best = std::max(best, here);
     }
   }
-  return (int)(local ? best : h[(size_t)n]);
+  return (int)(d.p.function == TRI_GLOBAL ? h[(size_t)n] : best);
 }
 
 /* Score of an alignment by its operations, INT32_MIN: it is none. */
@@ -230,13 +230,14 @@ static tsl_err letters_case(const std::vector<int64_t> &lengths, int64_t columns
   return check_letters(data);
 }
 
-/* Both kinds of alignments; size: of scores, open and extend too. */
+/* All whole tables of alignments; size: of scores, open and extend too. */
 template <class R>
 static tsl_err align_case(const std::vector<int64_t> &lengths, int64_t columns, int n_codes,
                           int size, int open, int extend) {
   tsl_err err = TSL_OK;
-  for (int function : {TRI_GLOBAL, TRI_LOCAL}) {
+  for (int function : {TRI_GLOBAL, TRI_LOCAL, TRI_EXTENSION}) {
     letters_data<R> data(function, lengths, columns, n_codes);
+    data.p.x_drop = TRI_NO_DROP;
     data.score(size, size * open, size * extend);
     TSL_TRY(check_letters(data));
   }
@@ -244,18 +245,20 @@ done:
   return err;
 }
 
-/* Record by record of two sets with these lengths, all functions; size: of scores. */
+/* Record by record of two sets with these lengths, all functions; size: of scores. Alignments of
+ * EXTENSION have tests of their own. */
 template <class R>
 static tsl_err paired_case(std::vector<int64_t> lengths, const std::vector<int64_t> &others,
                            int n_codes, int size) {
   tsl_err err = TSL_OK;
   const int64_t n = (int64_t)lengths.size();
   lengths.insert(lengths.end(), others.begin(), others.end());
-  for (int function : {TRI_EDIT, TRI_GLOBAL, TRI_LOCAL}) {
+  for (int function : {TRI_EDIT, TRI_GLOBAL, TRI_LOCAL, TRI_EXTENSION}) {
     if (n_codes > TRI_LETTERS_SCORED && function != TRI_EDIT) continue;
     letters_data<R> data(function, lengths, n, n_codes);
     data.p.output = TRI_PAIRED;
-    data.p.aligned = 1;
+    data.p.aligned = function != TRI_EXTENSION;
+    data.p.x_drop = TRI_NO_DROP;
     if (function != TRI_EDIT) data.score(size, size * 5, size * 2);
     TSL_TRY(check_letters(data));
   }
@@ -325,6 +328,7 @@ static tsl_err test_letters(void) {
     TSL_TRY(align_case<double>(ends, 13, 32, size, 11, 1));
   }
   TSL_TRY(align_case<float>(ends, 9, 4, 1, 0, 1));
+  TSL_TRY(align_case<float>(ends, 9, 4, 1, 3, 100));
   TSL_TRY(align_case<float>(longer, 0, 5, 1, 5, 2));
   TSL_TRY(align_case<double>(longer, 2, 20, 1, 11, 1));
   TSL_TRY(align_case<float>(many, 4400, 20, 1, 11, 1));

@@ -44,6 +44,7 @@ tsl_err tri_cpu_letters_open(const tsl_problem *problem, const tri_params *p, tr
   l->sequences = tri_sequences_of(problem);
   l->scores = problem->fields[TRI_SCORES].data;
   l->bytes = tri_is_scored(l->p) && l->p->codes < TRI_LETTER_CODES && letters_fit_bytes(l->p);
+  l->extends = tri_is_dropping(l->p);
   if (l->p->output != TRI_PAIRED) TSL_TRY(sort_places(l));
 done:
   return err;
@@ -98,7 +99,7 @@ tsl_err tri_letters_thread_create(const tri_cpu_letters *l, tri_letters_thread *
   tsl_err err = TSL_OK;
   TSL_TRY(tsl_alloc(1, sizeof **thread, "thread", (void **)thread));
   tri_letters_thread *const t = *thread;
-  if (l->p->function == TRI_EXTENSION) return tri_extender_create(l, &t->extender);
+  if (l->extends) return tri_extender_create(l, &t->extender);
   TSL_TRY(tri_is_scored(l->p) ? create_align(l, &t->align) : tri_edit_create(l->p, &t->edit));
   if (l->bytes)
     TSL_TRY(tsl_alloc(TRI_LETTER_ROWS * TRI_LETTER_LANES, sizeof *t->again, "pairs of sequences",
@@ -219,7 +220,7 @@ static void run_align(const tri_cpu_letters *l, const tri_letters_block *b, int 
                       tri_width width, const tri_align_patterns *p, int64_t *out) {
   const tri_sequences *s = &l->sequences;
   l->kernels->align[width](p, s->codes + s->starts[b->i + row], tri_sequence_length(s, b->i + row),
-                           l->p->function == TRI_LOCAL, out);
+                           (tri_function)l->p->function, out);
 }
 
 static int64_t longest_row(const tri_sequences *s, const tri_letters_block *b) {
@@ -303,7 +304,7 @@ static void fill_extensions(const tri_cpu_letters *l, tri_letters_thread *thread
 void tri_letters_fill(const tri_cpu_letters *l, tri_letters_thread *thread,
                       const tri_letters_block *b) {
   group g = {.by_length = b->columns};
-  if (l->p->function == TRI_EXTENSION)
+  if (l->extends)
     fill_extensions(l, thread, b);
   else if (tri_is_scored(l->p))
     fill_scored(l, thread, b);

@@ -45,8 +45,9 @@ typedef struct tri_align_patterns {
 } tri_align_patterns;
 
 /** H at the table's edge, k letters from its corner. */
-static inline int64_t tri_align_edge(const tri_align_patterns *p, bool local, int64_t k) {
-  return local || k == 0 ? p->zero : -(p->open + k * p->extend);
+static inline int64_t tri_align_edge(const tri_align_patterns *p, tri_function function,
+                                     int64_t k) {
+  return function == TRI_LOCAL || k == 0 ? p->zero : -(p->open + k * p->extend);
 }
 
 /** Pairs side by side, a lane each, all with texts of their own; 64-byte aligned. Letters are
@@ -77,14 +78,16 @@ typedef struct tri_letter_pairs {
 typedef struct tri_letter_kernels {
   int level;
   void (*edit)(const tri_edit_patterns *patterns, const uint8_t *text, int64_t n, int64_t *out);
-  /** Of a width that holds the table's values, but 8 bits of LOCAL. */
+  /** GLOBAL, LOCAL or EXTENSION without x_drop, of a width that holds the table's values, but 8
+   *  bits of LOCAL. */
   void (*align[TRI_N_WIDTHS])(const tri_align_patterns *patterns, const uint8_t *text, int64_t n,
-                              bool local, int64_t *out);
+                              tri_function function, int64_t *out);
   /** Each pattern with a text of its own: texts, and their letters. */
   void (*edit_pairs)(const tri_edit_patterns *patterns, const uint8_t *const *texts,
                      const int64_t *ends, int64_t *out);
-  void (*align_pairs[TRI_N_WIDTHS])(const tri_letter_pairs *pairs, bool local, int64_t *out);
-  /** The same with directions and, LOCAL, the row of each lane's best cell.
+  void (*align_pairs[TRI_N_WIDTHS])(const tri_letter_pairs *pairs, tri_function function,
+                                    int64_t *out);
+  /** The same of GLOBAL or LOCAL, with directions and, LOCAL, the row of each lane's best cell.
    *  @param[in] row  LOCAL: rows that are done, whose columns and values are there; else 0
    *  @return rows done: all, or LOCAL as many as `limit` allows */
   int64_t (*trace_pairs[TRI_N_WIDTHS])(const tri_letter_pairs *pairs, bool local, int64_t row,
@@ -106,7 +109,7 @@ const tri_letter_kernels *tri_letter_kernels_at(int level);
 typedef struct tri_letters_thread {
   tri_edit_patterns edit;   /**< of edit distances */
   tri_align_patterns align; /**< of alignments */
-  tri_extender *extender;   /**< EXTENSION: the only one that is there */
+  tri_extender *extender;   /**< tri_cpu_letters.extends: the only one that is there */
   int64_t *again;           /**< [TRI_LETTER_ROWS][TRI_LETTER_LANES] of tri_letters_block.columns:
                                  of each row those that 8 bits do not hold */
   int64_t done[2];          /**< pairs in 8 bits, and of them those done again */
@@ -119,6 +122,7 @@ typedef struct tri_cpu_letters {
   const int32_t *scores; /**< TRI_SCORES, not owned */
   const tri_letter_kernels *kernels;
   bool bytes;         /**< scores of two letters fit 8 bits */
+  bool extends;       /**< EXTENSION by antidiagonals: cells are dropped, or pairs are aligned */
   int64_t *by_length; /**< [n_pad] length << 32 | place, ascending; NULL: PAIRED */
 } tri_cpu_letters;
 
@@ -126,7 +130,7 @@ typedef struct tri_cpu_letters {
  *  for what is beyond an end, with no score above 0. */
 int32_t tri_letters_score(const tri_cpu_letters *letters, int64_t a, int64_t b);
 
-/** 0 and minus infinity of LOCAL or GLOBAL in so many bits. */
+/** 0 and minus infinity of whole tables in so many bits. */
 void tri_letters_numbers(const tri_params *params, tri_width width, int32_t *zero, int32_t *minus);
 
 /** Memory of patterns for edit distances; freed by tri_edit_clear. */

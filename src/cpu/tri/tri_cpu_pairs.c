@@ -43,7 +43,7 @@ done:
 tsl_err tri_pairs_thread_create(const tri_cpu_letters *l, tri_pairs_thread **thread) {
   tsl_err err = TSL_OK;
   TSL_TRY(tsl_alloc(1, sizeof **thread, "thread", (void **)thread));
-  if (l->p->function == TRI_EXTENSION)
+  if (l->extends)
     TSL_TRY(tri_extender_create(l, &(*thread)->extender));
   else if (tri_is_scored(l->p))
     TSL_TRY(create_align(l, *thread));
@@ -104,7 +104,7 @@ done:
 /* ---- groups */
 
 int tri_pairs_lanes(const tri_cpu_letters *l) {
-  if (l->p->function == TRI_EXTENSION) return 1;
+  if (l->extends) return 1;
   return tri_is_scored(l->p) ? TRI_LETTER_LANES : TRI_EDIT_LANES;
 }
 
@@ -174,14 +174,15 @@ static int64_t gain(const int32_t *most, const uint8_t *letters, int64_t n) {
 }
 
 /** Do the tables of all lanes have values of at most this size? Cells beyond the end of a lane's
- *  sequences may have others, on which none of its own depends. */
+ *  sequences may have others, on which none of its own depends; the best of all cells does. */
 static bool all_fit(const tri_cpu_letters *l, const tri_pairs_thread *t, int64_t largest) {
   const tri_letter_pairs *const p = &t->align;
+  const bool all = l->p->function == TRI_EXTENSION;
   bool fits = true;
   for (int k = 0; k < p->lanes && fits; k++) {
     const int64_t high = tsl_min(gain(t->most[0], p->texts[k], p->ends[k]),
                                  gain(t->most[1], t->patterns[k], p->lengths[k]));
-    fits = tri_values_fit(p->lengths[k], p->ends[k], high, l->p, largest);
+    fits = tri_values_fit(all ? p->m : p->lengths[k], all ? p->n : p->ends[k], high, l->p, largest);
   }
   return fits;
 }
@@ -207,7 +208,7 @@ static void fill_align(const tri_cpu_letters *l, tri_pairs_thread *t, const tri_
   tri_pairs_load(l, t, pairs, n);
   const tri_width width = width_of(l, t, bytes && t->skip == 0);
   tri_letters_numbers(l->p, width, &p->zero, &p->minus);
-  l->kernels->align_pairs[width](p, local, values);
+  l->kernels->align_pairs[width](p, (tri_function)l->p->function, values);
   t->skip = tsl_max(0, t->skip - 1);
   if (width != TRI_8_BITS) return;
   for (int k = 0; k < n && local; k++) found += again[k] = values[k] >= INT8_MAX - p->zero;
@@ -218,7 +219,7 @@ static void fill_align(const tri_cpu_letters *l, tri_pairs_thread *t, const tri_
 void tri_pairs_fill(const tri_cpu_letters *l, tri_pairs_thread *thread, const tri_pair *pairs,
                     int n, bool bytes, int64_t *values, uint8_t *again) {
   memset(again, 0, (size_t)n);
-  if (l->p->function == TRI_EXTENSION)
+  if (l->extends)
     values[0] = tri_extend(thread->extender, pairs->text, pairs->pattern);
   else if (tri_is_scored(l->p))
     fill_align(l, thread, pairs, n, bytes, values, again);

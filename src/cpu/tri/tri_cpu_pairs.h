@@ -10,7 +10,7 @@
 typedef struct tri_pairs_thread {
   tri_edit_patterns edit;
   tri_letter_pairs align;
-  tri_extender *extender; /**< EXTENSION: the only one that is there */
+  tri_extender *extender; /**< tri_cpu_letters.extends: the only one that is there */
   uint8_t *letters;       /**< of tri_letter_pairs */
   int8_t *table;          /**< likewise, [codes + 1][TRI_LETTER_CODES]; NULL: they leave 8 bits */
   int32_t *scores;        /**< likewise, [codes + 1][codes + 1] */

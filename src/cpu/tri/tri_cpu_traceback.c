@@ -53,6 +53,7 @@ static tsl_err make_rules(const tri_cpu_letters *l, traceback_rules *rules) {
   const int64_t codes = l->p->codes;
   rules->params = *l->p;
   rules->letters = *l;
+  rules->letters.extends = l->p->function == TRI_EXTENSION;
   if (l->p->function != TRI_EXTENSION) rules->params.longest = tsl_min(LONGEST, l->p->longest);
   rules->letters.p = &rules->params;
   if (tri_is_scored(l->p)) goto done;

@@ -158,69 +158,72 @@ PROFILE(int16_t, i16)
 PROFILE(int32_t, i32)
 #undef PROFILE
 
-#define ALIGN(T, name)                                                                             \
-  /** Letters [t, t + rows) of the text against all of the pattern. */                             \
-  VECTOR_INLINE void align_rows_##name(const tri_align_patterns *p, const int rows,                \
-                                       const bool local, int lane, const uint8_t *text, int64_t t, \
-                                       v_##name *best) {                                           \
-    enum { LANES = 64 / sizeof(T) };                                                               \
-    const v_##name gap = all_##name((T)(p->open + p->extend)), extend = all_##name((T)p->extend);  \
-    const v_##name zero = all_##name((T)p->zero);                                                  \
-    v_##name corner[ROWS], above[ROWS], f[ROWS];                                                   \
-    row_##name row[ROWS];                                                                          \
-    T *const g = (T *)p->g + lane, *const e = (T *)p->e + lane;                                    \
-    for (int r = 0; r < rows; r++) {                                                               \
-      row[r] = row_of_##name(p, text[t + r], lane);                                                \
-      corner[r] = all_##name((T)tri_align_edge(p, local, t + r)) - gap;                            \
-      above[r] = all_##name((T)tri_align_edge(p, local, t + r + 1)) - gap;                         \
-      f[r] = all_##name((T)p->minus);                                                              \
-    }                                                                                              \
-    for (int64_t at = 0; at < p->m * LANES; at += LANES) {                                         \
-      v_##name left = load_##name(g + at), along = load_##name(e + at);                            \
-      const v_##name letters = letters_##name(p, at, lane);                                        \
-      VECTOR_UNROLL for (int r = 0; r < rows; r++) {                                               \
-        v_##name h = add_##name(corner[r], score_##name(&row[r], letters, at));                    \
-        along = max_##name(along - extend, left);                                                  \
-        f[r] = max_##name(f[r] - extend, above[r]);                                                \
-        h = max_##name(max_##name(h, along), f[r]);                                                \
-        if (local) h = max_##name(h, zero), *best = max_##name(*best, h);                          \
-        corner[r] = left;                                                                          \
-        left = above[r] = h - gap;                                                                 \
-      }                                                                                            \
-      store_##name(g + at, left);                                                                  \
-      store_##name(e + at, along);                                                                 \
-    }                                                                                              \
-  }                                                                                                \
-  VECTOR_INLINE void align_lanes_##name(const tri_align_patterns *p, const bool local, int lane,   \
-                                        const uint8_t *text, int64_t n, T *best) {                 \
-    enum { LANES = 64 / sizeof(T) };                                                               \
-    v_##name most = all_##name((T)p->zero);                                                        \
-    int64_t t = 0;                                                                                 \
-    for (int64_t k = 0; k < p->m; k++) {                                                           \
-      const T edge = (T)(tri_align_edge(p, local, k + 1) - p->open - p->extend);                   \
-      store_##name((T *)p->g + k * LANES + lane, all_##name(edge));                                \
-      store_##name((T *)p->e + k * LANES + lane, all_##name((T)p->minus));                         \
-    }                                                                                              \
-    for (; t + ROWS <= n; t += ROWS) align_rows_##name(p, ROWS, local, lane, text, t, &most);      \
-    for (; t < n; t++) align_rows_##name(p, 1, local, lane, text, t, &most);                       \
-    store_##name(best + lane, most);                                                               \
-  }                                                                                                \
-  static void align_##name(const tri_align_patterns *p, const uint8_t *text, int64_t n,            \
-                           bool local, int64_t *out) {                                             \
-    enum { LANES = 64 / sizeof(T) };                                                               \
-    T best[LANES];                                                                                 \
-    for (int lane = 0; lane < LANES; lane += N_##name)                                             \
-      if (local)                                                                                   \
-        align_lanes_##name(p, true, lane, text, n, best);                                          \
-      else                                                                                         \
-        align_lanes_##name(p, false, lane, text, n, best);                                         \
-    for (int lane = 0; lane < LANES; lane++) {                                                     \
-      const int64_t end = p->lengths[lane] - 1;                                                    \
-      out[lane] =                                                                                  \
-          (local || end < 0 ? best[lane]                                                           \
-                            : ((const T *)p->g)[end * LANES + lane] + p->open + p->extend) -       \
-          p->zero;                                                                                 \
-    }                                                                                              \
+#define ALIGN(T, name)                                                                            \
+  /** Letters [t, t + rows) of the text against all of the pattern. */                            \
+  VECTOR_INLINE void align_rows_##name(const tri_align_patterns *p, const int rows,               \
+                                       const tri_function of, int lane, const uint8_t *text,      \
+                                       int64_t t, v_##name *best) {                               \
+    enum { LANES = 64 / sizeof(T) };                                                              \
+    const v_##name gap = all_##name((T)(p->open + p->extend)), extend = all_##name((T)p->extend); \
+    const v_##name zero = all_##name((T)p->zero);                                                 \
+    v_##name corner[ROWS], above[ROWS], f[ROWS];                                                  \
+    row_##name row[ROWS];                                                                         \
+    T *const g = (T *)p->g + lane, *const e = (T *)p->e + lane;                                   \
+    for (int r = 0; r < rows; r++) {                                                              \
+      row[r] = row_of_##name(p, text[t + r], lane);                                               \
+      corner[r] = all_##name((T)tri_align_edge(p, of, t + r)) - gap;                              \
+      above[r] = all_##name((T)tri_align_edge(p, of, t + r + 1)) - gap;                           \
+      f[r] = all_##name((T)p->minus);                                                             \
+    }                                                                                             \
+    for (int64_t at = 0; at < p->m * LANES; at += LANES) {                                        \
+      v_##name left = load_##name(g + at), along = load_##name(e + at);                           \
+      const v_##name letters = letters_##name(p, at, lane);                                       \
+      VECTOR_UNROLL for (int r = 0; r < rows; r++) {                                              \
+        v_##name h = add_##name(corner[r], score_##name(&row[r], letters, at));                   \
+        along = max_##name(along - extend, left);                                                 \
+        f[r] = max_##name(f[r] - extend, above[r]);                                               \
+        h = max_##name(max_##name(h, along), f[r]);                                               \
+        if (of == TRI_LOCAL) h = max_##name(h, zero);                                             \
+        if (of != TRI_GLOBAL) *best = max_##name(*best, h);                                       \
+        corner[r] = left;                                                                         \
+        left = above[r] = h - gap;                                                                \
+      }                                                                                           \
+      store_##name(g + at, left);                                                                 \
+      store_##name(e + at, along);                                                                \
+    }                                                                                             \
+  }                                                                                               \
+  VECTOR_INLINE void align_lanes_##name(const tri_align_patterns *p, const tri_function of,       \
+                                        int lane, const uint8_t *text, int64_t n, T *best) {      \
+    enum { LANES = 64 / sizeof(T) };                                                              \
+    v_##name most = all_##name((T)p->zero);                                                       \
+    int64_t t = 0;                                                                                \
+    for (int64_t k = 0; k < p->m; k++) {                                                          \
+      const T edge = (T)(tri_align_edge(p, of, k + 1) - p->open - p->extend);                     \
+      store_##name((T *)p->g + k * LANES + lane, all_##name(edge));                               \
+      store_##name((T *)p->e + k * LANES + lane, all_##name((T)p->minus));                        \
+    }                                                                                             \
+    for (; t + ROWS <= n; t += ROWS) align_rows_##name(p, ROWS, of, lane, text, t, &most);        \
+    for (; t < n; t++) align_rows_##name(p, 1, of, lane, text, t, &most);                         \
+    store_##name(best + lane, most);                                                              \
+  }                                                                                               \
+  static void align_##name(const tri_align_patterns *p, const uint8_t *text, int64_t n,           \
+                           tri_function function, int64_t *out) {                                 \
+    enum { LANES = 64 / sizeof(T) };                                                              \
+    T best[LANES];                                                                                \
+    for (int lane = 0; lane < LANES; lane += N_##name)                                            \
+      if (function == TRI_LOCAL)                                                                  \
+        align_lanes_##name(p, TRI_LOCAL, lane, text, n, best);                                    \
+      else if (function == TRI_EXTENSION)                                                         \
+        align_lanes_##name(p, TRI_EXTENSION, lane, text, n, best);                                \
+      else                                                                                        \
+        align_lanes_##name(p, TRI_GLOBAL, lane, text, n, best);                                   \
+    for (int lane = 0; lane < LANES; lane++) {                                                    \
+      const int64_t end = p->lengths[lane] - 1;                                                   \
+      out[lane] = (function != TRI_GLOBAL || end < 0                                              \
+                       ? best[lane]                                                               \
+                       : ((const T *)p->g)[end * LANES + lane] + p->open + p->extend) -           \
+                  p->zero;                                                                        \
+    }                                                                                             \
   }
 ALIGN(int8_t, i8)
 ALIGN(int16_t, i16)

@@ -217,9 +217,9 @@ VECTOR_INLINE void pair_put_bits(uint8_t *to, int lane, const int n, uint64_t bi
     *top = max_##name(*top, h);                                                                    \
   }                                                                                                \
   VECTOR_INLINE void pair_columns_##name(const tri_letter_pairs *p, const int rows,                \
-                                         const bool local, const bool wide, const bool traced,     \
-                                         int lane, int64_t t, int64_t k, int64_t end,              \
-                                         const pair_rows *s, pair_state_##name *at) {              \
+                                         const tri_function of, const bool wide,                   \
+                                         const bool traced, int lane, int64_t t, int64_t k,        \
+                                         int64_t end, const pair_rows *s, pair_state_##name *at) { \
     const v_##name gap = all_##name((T)(p->open + p->extend)), extend = all_##name((T)p->extend);  \
     const v_##name zero = all_##name((T)p->zero);                                                  \
     v_##name corner[ROWS], above[ROWS], f[ROWS], top[ROWS], best = at->best;                       \
@@ -228,7 +228,8 @@ VECTOR_INLINE void pair_put_bits(uint8_t *to, int lane, const int n, uint64_t bi
     T *g = (T *)p->g + k * TRI_LETTER_LANES + lane, *e = (T *)p->e + k * TRI_LETTER_LANES + lane;  \
     uint8_t *to[ROWS];                                                                             \
     for (int r = 0; r < rows && traced; r++)                                                       \
-      to[r] = (uint8_t *)(p->directions + ((t + r) * p->m + k) * tri_planes(local)) + lane / 8;    \
+      to[r] = (uint8_t *)(p->directions + ((t + r) * p->m + k) * tri_planes(of == TRI_LOCAL)) +    \
+              lane / 8;                                                                            \
     for (int64_t c = 0; c < (end - k) * TRI_LETTER_LANES; c += TRI_LETTER_LANES) {                 \
       v_##name left = load_##name(g + c), along = load_##name(e + c);                              \
       VECTOR_UNROLL for (int r = 0; r < rows; r++) {                                               \
@@ -236,11 +237,12 @@ VECTOR_INLINE void pair_put_bits(uint8_t *to, int lane, const int n, uint64_t bi
         along = max_##name(along - extend, left);                                                  \
         f[r] = max_##name(f[r] - extend, above[r]);                                                \
         v_##name h = max_##name(max_##name(pair, along), f[r]);                                    \
-        if (local) h = max_##name(h, zero);                                                        \
-        if (local && !traced) best = max_##name(best, h);                                          \
+        if (of == TRI_LOCAL) h = max_##name(h, zero);                                              \
+        if (of != TRI_GLOBAL && !traced) best = max_##name(best, h);                               \
         if (traced) {                                                                              \
-          pair_trace_##name(local, lane, to[r], h, pair, f[r], above[r], along, left, &top[r]);    \
-          to[r] += tri_planes(local) * (int)sizeof(uint64_t);                                      \
+          pair_trace_##name(of == TRI_LOCAL, lane, to[r], h, pair, f[r], above[r], along, left,    \
+                            &top[r]);                                                              \
+          to[r] += tri_planes(of == TRI_LOCAL) * (int)sizeof(uint64_t);                            \
         }                                                                                          \
         corner[r] = left;                                                                          \
         left = above[r] = h - gap;                                                                 \
@@ -269,14 +271,14 @@ VECTOR_INLINE void pair_put_bits(uint8_t *to, int lane, const int n, uint64_t bi
   }                                                                                                \
   /* Letters [t, t + rows) of the texts with all of the patterns. @return as pair_best_ */         \
   VECTOR_INLINE bool pair_strip_##name(const tri_letter_pairs *p, const int rows,                  \
-                                       const bool local, const bool wide, const bool traced,       \
+                                       const tri_function of, const bool wide, const bool traced,  \
                                        int64_t t, pair_rows *s, pair_state_##name *state) {        \
     const int64_t blocks = (p->m + PAIR_BLOCK - 1) / PAIR_BLOCK;                                   \
     const T gap = (T)(p->open + p->extend);                                                        \
     for (int v = 0; v * (int)N_##name < p->lanes; v++)                                             \
       for (int r = 0; r < rows; r++) {                                                             \
-        state[v].corner[r] = all_##name((T)((T)pair_edge(p, local, t + r) - gap));                 \
-        state[v].above[r] = all_##name((T)((T)pair_edge(p, local, t + r + 1) - gap));              \
+        state[v].corner[r] = all_##name((T)((T)pair_edge(p, of, t + r) - gap));                    \
+        state[v].above[r] = all_##name((T)((T)pair_edge(p, of, t + r + 1) - gap));                 \
         state[v].f[r] = all_##name((T)p->minus);                                                   \
         state[v].top[r] = all_##name((T)p->zero);                                                  \
       }                                                                                            \
@@ -286,12 +288,12 @@ VECTOR_INLINE void pair_put_bits(uint8_t *to, int lane, const int n, uint64_t bi
       const int64_t end = last * PAIR_BLOCK < p->m ? last * PAIR_BLOCK : p->m;                     \
       pair_tile(p, t, rows, b, last, s);                                                           \
       for (int v = 0; v * (int)N_##name < p->lanes; v++)                                           \
-        pair_columns_##name(p, rows, local, wide, traced, v *(int)N_##name, t, b *PAIR_BLOCK, end, \
-                            s, &state[v]);                                                         \
+        pair_columns_##name(p, rows, of, wide, traced, v *(int)N_##name, t, b *PAIR_BLOCK, end, s, \
+                            &state[v]);                                                            \
     }                                                                                              \
-    return local && traced && pair_best_##name(p, rows, t, state);                                 \
+    return of == TRI_LOCAL && traced && pair_best_##name(p, rows, t, state);                       \
   }                                                                                                \
-  VECTOR_INLINE int64_t pair_lanes_##name(const tri_letter_pairs *p, const bool local,             \
+  VECTOR_INLINE int64_t pair_lanes_##name(const tri_letter_pairs *p, const tri_function of,        \
                                           const bool wide, const bool traced, int64_t row,         \
                                           int64_t *out) {                                          \
     enum { VECTORS = TRI_LETTER_LANES / (int)N_##name };                                           \
@@ -302,49 +304,51 @@ VECTOR_INLINE void pair_put_bits(uint8_t *to, int lane, const int n, uint64_t bi
     bool full = false;                                                                             \
     for (int64_t k = 0; k < p->m && row == 0; k++)                                                 \
       for (int lane = 0; lane < p->lanes; lane += N_##name) {                                      \
-        const T edge = (T)((T)pair_edge(p, local, k + 1) - gap);                                   \
+        const T edge = (T)((T)pair_edge(p, of, k + 1) - gap);                                      \
         store_##name((T *)p->g + k * TRI_LETTER_LANES + lane, all_##name(edge));                   \
         store_##name((T *)p->e + k * TRI_LETTER_LANES + lane, all_##name((T)p->minus));            \
       }                                                                                            \
     for (int v = 0; v < VECTORS; v++) state[v].best = all_##name((T)p->zero);                      \
     for (int lane = 0; lane < p->lanes && row > 0; lane++)                                         \
       state[lane / (int)N_##name].best[lane % (int)N_##name] = (T)(out[lane] + p->zero);           \
-    for (int64_t end; !full && (end = pair_stop(p, local, t)) > 0;) {                              \
+    for (int64_t end; !full && (end = pair_stop(p, of, t)) > 0;) {                                 \
       for (; t + ROWS <= end && !full; t += ROWS)                                                  \
-        full = pair_strip_##name(p, ROWS, local, wide, traced, t, &s, state);                      \
+        full = pair_strip_##name(p, ROWS, of, wide, traced, t, &s, state);                         \
       for (; t < end && !full; t++)                                                                \
-        full = pair_strip_##name(p, 1, local, wide, traced, t, &s, state);                         \
-      for (int lane = 0; lane < p->lanes && !local; lane++)                                        \
+        full = pair_strip_##name(p, 1, of, wide, traced, t, &s, state);                            \
+      for (int lane = 0; lane < p->lanes && of == TRI_GLOBAL; lane++)                              \
         if (p->ends[lane] == end)                                                                  \
           out[lane] = ((const T *)p->g)[(p->lengths[lane] - 1) * TRI_LETTER_LANES + lane] + gap;   \
     }                                                                                              \
-    for (int lane = 0; lane < p->lanes && local; lane++)                                           \
+    for (int lane = 0; lane < p->lanes && of != TRI_GLOBAL; lane++)                                \
       out[lane] = state[lane / (int)N_##name].best[lane % (int)N_##name] - p->zero;                \
     return t;                                                                                      \
   }                                                                                                \
-  static void align_pairs_##name(const tri_letter_pairs *p, bool local, int64_t *out) {            \
+  static void align_pairs_##name(const tri_letter_pairs *p, tri_function function, int64_t *out) { \
     const bool wide = p->table == NULL;                                                            \
-    if (local)                                                                                     \
-      (void)pair_lanes_##name(p, true, wide, false, 0, out);                                       \
+    if (function == TRI_LOCAL)                                                                     \
+      (void)pair_lanes_##name(p, TRI_LOCAL, wide, false, 0, out);                                  \
+    else if (function == TRI_EXTENSION)                                                            \
+      (void)pair_lanes_##name(p, TRI_EXTENSION, wide, false, 0, out);                              \
     else                                                                                           \
-      (void)pair_lanes_##name(p, false, wide, false, 0, out);                                      \
+      (void)pair_lanes_##name(p, TRI_GLOBAL, wide, false, 0, out);                                 \
   }                                                                                                \
   static int64_t trace_pairs_##name(const tri_letter_pairs *p, bool local, int64_t row,            \
                                     int64_t *out) {                                                \
     const bool wide = p->table == NULL;                                                            \
-    return local ? pair_lanes_##name(p, true, wide, true, row, out)                                \
-                 : pair_lanes_##name(p, false, wide, true, row, out);                              \
+    return local ? pair_lanes_##name(p, TRI_LOCAL, wide, true, row, out)                           \
+                 : pair_lanes_##name(p, TRI_GLOBAL, wide, true, row, out);                         \
   }
 
 /* Up to where the texts are read without a look at lanes; 0: they are at their end. */
-static inline int64_t pair_stop(const tri_letter_pairs *p, bool local, int64_t t) {
-  if (local) return t < p->n ? p->n : 0;
+static inline int64_t pair_stop(const tri_letter_pairs *p, tri_function of, int64_t t) {
+  if (of != TRI_GLOBAL) return t < p->n ? p->n : 0;
   return next_end(p->ends, p->lanes, t);
 }
 
 /* H at the table's edge, k letters from its corner. */
-static inline int64_t pair_edge(const tri_letter_pairs *p, bool local, int64_t k) {
-  return local || k == 0 ? p->zero : -(p->open + k * p->extend);
+static inline int64_t pair_edge(const tri_letter_pairs *p, tri_function of, int64_t k) {
+  return of == TRI_LOCAL || k == 0 ? p->zero : -(p->open + k * p->extend);
 }
 
 ALIGN_PAIRS(int8_t, i8)

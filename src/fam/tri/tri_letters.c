@@ -107,7 +107,7 @@ static double letters_before(const tri_params *p, const tri_sequences *s, int64_
   return (double)(s->starts[p->first + i] - s->starts[p->first]);
 }
 
-/** EXTENSION: diagonals beside one without differences that are not dropped. */
+/** EXTENSION with x_drop: diagonals beside one without differences that are not dropped. */
 static double diagonals(const tri_params *p) {
   const double each = p->extend + tsl_max(p->most, 1) / 2.0; /* to go on, and not to go along */
   return 1 + 2 * (double)p->x_drop / each;
@@ -124,8 +124,7 @@ static double cells_again(const tri_params *p, double n, double m) {
 double tri_letters_work(const tri_params *p, double own, double columns, double n, bool aligned) {
   const double a_pair = 4, word = 64;
   double cells = own * columns;
-  if (p->function == TRI_EXTENSION && n > 0)
-    cells = fmin(cells, fmin(own * n, columns) * diagonals(p));
+  if (tri_is_dropping(p) && n > 0) cells = fmin(cells, fmin(own * n, columns) * diagonals(p));
   if (aligned) cells += cells_again(p, own, columns);
   return cells / word + a_pair * n;
 }

@@ -13,7 +13,8 @@
  * value is less than T - x_drop is dropped: its value and the gaps that end in it are minus
  * infinity for all others. T is the largest value of all antidiagonals before its own (Zhang,
  * Schwartz, Wagner and Miller 2000, J. Comput. Biol. 7, 203, section 2; of whole letters, without
- * their points half way between two). What is dropped follows from the sequences alone.
+ * their points half way between two). What is dropped follows from the sequences alone. Without
+ * x_drop the value is that of the best cell of GLOBAL's table.
  * Scores tell how similar two sequences are: tri_is_similarity().
  */
 #pragma once
@@ -40,12 +41,17 @@ enum {
   TRI_NO_DROP = INT32_MAX    /**< and where none are */
 };
 
+/** EXTENSION of which cells are dropped? Values of other scores are those of whole tables. */
+static inline bool tri_is_dropping(const tri_params *p) {
+  return p->function == TRI_EXTENSION && p->x_drop != TRI_NO_DROP;
+}
+
 /** Are the values of tables of m x n letters, and all on the way to them, at most so large in size?
- *  Cells are between `high` and, GLOBAL, two gaps; one step beyond them is looked at. */
+ *  Cells are between `high` and, but for LOCAL, two gaps; one step beyond them is looked at. */
 TSL_FN bool tri_values_fit(int64_t m, int64_t n, int64_t high, const tri_params *p,
                            int64_t largest) {
   const int64_t step = (int64_t)p->open + p->extend - (p->least < 0 ? p->least : 0);
-  const int64_t low = p->function == TRI_GLOBAL ? 2 * (int64_t)p->open + (m + n) * p->extend : 0;
+  const int64_t low = p->function == TRI_LOCAL ? 0 : 2 * (int64_t)p->open + (m + n) * p->extend;
   return high + step <= largest && low + 2 * step <= largest;
 }
 

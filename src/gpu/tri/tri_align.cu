@@ -6,11 +6,15 @@
 typedef void (*couples_kernel)(tri_letters_args, tri_pairs, unsigned *);
 typedef void (*again_kernel)(tri_letters_args, tri_pairs, int64_t, unsigned *);
 
+template <bool LIST> static couples_kernel couples_kernel_of(int function) {
+  return function == TRI_LOCAL       ? tri_couples_kernel<LIST, TRI_LOCAL>
+         : function == TRI_EXTENSION ? tri_couples_kernel<LIST, TRI_EXTENSION>
+                                     : tri_couples_kernel<LIST, TRI_GLOBAL>;
+}
+
 static couples_kernel couples_kernel_of(const tri_params *p) {
-  const bool local = p->function == TRI_LOCAL;
-  if (p->output == TRI_PAIRED)
-    return local ? tri_couples_kernel<true, true> : tri_couples_kernel<true, false>;
-  return local ? tri_couples_kernel<false, true> : tri_couples_kernel<false, false>;
+  return p->output == TRI_PAIRED ? couples_kernel_of<true>(p->function)
+                                 : couples_kernel_of<false>(p->function);
 }
 
 /* Bytes of shared memory of a warp. */
@@ -21,14 +25,20 @@ static int shared_of(const tri_params *p) {
 }
 
 static again_kernel again_kernel_of(const tri_params *p) {
-  return p->function == TRI_LOCAL ? tri_pairs_again<true> : tri_pairs_again<false>;
+  return p->function == TRI_LOCAL       ? tri_pairs_again<TRI_LOCAL>
+         : p->function == TRI_EXTENSION ? tri_pairs_again<TRI_EXTENSION>
+                                        : tri_pairs_again<TRI_GLOBAL>;
 }
 
 /* May there be tables that 16 bits do not hold? */
 static bool may_be_wide(const tri_params *p) {
-  const int64_t n = p->longest, most = p->most > 0 ? p->most : 0;
+  typedef tri_couple_shape<false, true> largest;
+  const int64_t n = p->longest, most = n * (p->most > 0 ? p->most : 0);
   if (!tri_couple_fits(p)) return true;
-  return p->function == TRI_LOCAL ? n * most > tri_couple_largest(p) : !tri_is_narrow(n, n, p);
+  if (p->function == TRI_LOCAL) return most > tri_couple_largest<TRI_LOCAL>(p);
+  return p->function == TRI_GLOBAL ? !tri_is_narrow(n, n, p)
+                                   : most > tri_couple_largest<TRI_EXTENSION>(p) ||
+                                         !tri_couple_deep<largest>(p, (int)n, (int)n);
 }
 
 tri_pairs tri_pairs_of(const tri_gpu *w) {

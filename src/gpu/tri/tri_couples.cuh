@@ -15,7 +15,7 @@
  * warps hide what each waits for.
  *
  * What 16 bits did not hold is no number then, and a warp computes it again in 32 (tri_warp.cuh):
- * LOCAL by the value itself, as few pairs that could leave 16 bits do.
+ * LOCAL and EXTENSION by the value itself, as few pairs that could leave 16 bits do.
  */
 #pragma once
 
@@ -82,9 +82,20 @@ TSL_FN bool tri_couple_fits(const tri_params *p) {
   return gap + p->most <= INT8_MAX && gap + p->least >= INT8_MIN && gap <= INT8_MAX;
 }
 
-/** LOCAL: largest value of a table of which no cell can have left 16 bits. */
-TSL_FN int tri_couple_largest(const tri_params *p) {
-  return INT16_MAX - (p->most > 0 ? p->most : 0) - p->open - p->extend;
+/** What stands for a value of 0. */
+template <tri_function OF> TSL_FN int tri_couple_zero(void) {
+  return OF == TRI_LOCAL ? 0 : TRI_ALIGN_RAISED;
+}
+
+/** LOCAL, EXTENSION: largest value of a table of which no cell can have been above 16 bits. */
+template <tri_function OF> TSL_FN int tri_couple_largest(const tri_params *p) {
+  return INT16_MAX - tri_couple_zero<OF>() - (p->most > 0 ? p->most : 0) - p->open - p->extend;
+}
+
+/** EXTENSION: can no cell of such patterns and texts be below them, none beyond ends either? */
+template <class SHAPE> TSL_FN bool tri_couple_deep(const tri_params *p, int longest, int n) {
+  return tri_values_fit(longest + SHAPE::LANES * SHAPE::MOST, n, 0, p,
+                        TRI_ALIGN_RAISED - (INT16_MIN + 1));
 }
 
 /** What a warp takes: pairs [at, end) of a list, or of one of `rows` with these columns. */
@@ -165,7 +176,7 @@ static __device__ __forceinline__ void tri_pairs_put(const tri_pairs &pairs, int
 
 /** The couple of this lane: pairs k and k + 1 of the item. Tables of GLOBAL that 16 bits do not
  *  hold are left out. */
-template <bool LIST, bool LOCAL>
+template <bool LIST, tri_function OF>
 static __device__ __forceinline__ void
 tri_couple_find(const tri_letters_args &s, const tri_pairs &pairs, const tri_couple_item &it, int k,
                 bool first, tri_couple &c) {
@@ -179,7 +190,7 @@ tri_couple_find(const tri_letters_args &s, const tri_pairs &pairs, const tri_cou
     const int column = LIST ? pairs.rows[at] : pairs.columns[at];
     const int row = LIST ? (int)s.p.first + column : pairs.rows[it.row];
     const tri_paired_sequence pattern = tri_paired_find(s, row), text = tri_paired_find(s, column);
-    if (!LOCAL && !tri_is_narrow(pattern.n, text.n, &s.p)) {
+    if (OF == TRI_GLOBAL && !tri_is_narrow(pattern.n, text.n, &s.p)) {
       if (first) tri_pairs_put(pairs, row, column, 0, false);
       continue;
     }
@@ -292,14 +303,14 @@ static __device__ __forceinline__ uint32_t tri_couple_letters(const tri_letters_
 }
 
 /** What comes to the table's first row from above letter t. */
-template <bool LOCAL>
+template <tri_function OF>
 static __device__ __forceinline__ uint2 tri_couple_above(const tri_letters_args &s, int t) {
-  const uint32_t edge = tri_align_edge<LOCAL>(s.p, t + 1);
+  const uint32_t edge = tri_align_edge<OF>(s.p, t + 1);
   return make_uint2(edge, edge);
 }
 
 /** The lane's letters from `first` + K lane on, through the texts; `steps` of the whole warp. */
-template <class SHAPE, int K, bool LOCAL>
+template <class SHAPE, int K, tri_function OF>
 static __device__ __forceinline__ void tri_couple_tile(const tri_letters_args &s,
                                                        const tri_couple &c, int first, bool more,
                                                        int steps, tri_align_tile<K> &tile) {
@@ -307,9 +318,9 @@ static __device__ __forceinline__ void tri_couple_tile(const tri_letters_args &s
   const int lane = tri_couple_lane<SHAPE>(), mine = first + lane * K;
   const bool loads = first > 0 && lane == 0, stores = more && lane == LANES - 1;
   uint32_t letters = 0, above = 0, f = 0, coming = tri_couple_letters<SHAPE>(s, c, lane);
-  uint2 next = tri_couple_above<LOCAL>(s, 0);
+  uint2 next = tri_couple_above<OF>(s, 0);
   if (loads && c.n > 0) next = c.edges[0];
-  tri_align_begin<LOCAL>(s.p, mine, tile);
+  tri_align_begin<OF>(s.p, mine, tile);
 #pragma unroll 2
   for (int step = 0; step < steps; step++) {
     const int t = step - lane, q = step % LANES;
@@ -319,14 +330,14 @@ static __device__ __forceinline__ void tri_couple_tile(const tri_letters_args &s
     above = __shfl_up_sync(0xffffffffu, above, 1, LANES);
     f = __shfl_up_sync(0xffffffffu, f, 1, LANES);
     above = lane == 0 ? next.x : above, f = lane == 0 ? next.y : f;
-    if (!LOCAL && first == 0) next = tri_couple_above<LOCAL>(s, step + 1);
+    if (OF != TRI_LOCAL && first == 0) next = tri_couple_above<OF>(s, step + 1);
     if (loads && step + 1 < c.n) next = c.edges[step + 1];
     if ((unsigned)t < (unsigned)c.n) {
       const tri_couple_scores<SHAPE> scores(c.base, both);
-      tri_align_step<LOCAL>(s.p, scores, tile, above, f);
+      tri_align_step<OF>(s.p, scores, tile, above, f);
 #pragma unroll
       for (int pair = 0; pair < 2; pair++)
-        if (!LOCAL && t + 1 == c.text[pair].n)
+        if (OF == TRI_GLOBAL && t + 1 == c.text[pair].n)
           tri_align_end(pair, c.pattern[pair].n - 1 - mine, tile);
     }
     if (stores && (unsigned)t < (unsigned)c.n) c.edges[t] = make_uint2(above, f);
@@ -336,13 +347,13 @@ static __device__ __forceinline__ void tri_couple_tile(const tri_letters_args &s
 
 /** All tiles of patterns of up to `longest` letters and texts of up to n. @return of lane 0 the
  *  scores of its couple */
-template <bool LIST, class SHAPE, int K, bool LOCAL>
+template <bool LIST, class SHAPE, int K, tri_function OF>
 static __device__ __forceinline__ int2 tri_couple_run(const tri_letters_args &s,
                                                       const tri_couple &c, int longest, int n,
                                                       const uint32_t *table) {
   const int wide = K * SHAPE::LANES, lane = tri_couple_lane<SHAPE>();
   tri_align_tile<K> tile;
-  tile.best = 0;
+  tile.best = tri_two_all(tri_couple_zero<OF>());
 #pragma unroll
   for (int pair = 0; pair < 2; pair++) {
     const bool empty = c.pattern[pair].n == 0 || c.text[pair].n == 0;
@@ -352,7 +363,7 @@ static __device__ __forceinline__ int2 tri_couple_run(const tri_letters_args &s,
   for (int first = 0; first < longest && n > 0; first += wide) {
     const bool more = first + wide < longest;
     tri_couple_profile<LIST, SHAPE, K>(s, c, first + lane * K, table);
-    tri_couple_tile<SHAPE, K, LOCAL>(s, c, first, more, n + SHAPE::LANES - 1, tile);
+    tri_couple_tile<SHAPE, K, OF>(s, c, first, more, n + SHAPE::LANES - 1, tile);
   }
   for (int d = SHAPE::LANES / 2; d > 0; d /= 2) {
     tile.best = __vmaxs2(tile.best, __shfl_xor_sync(0xffffffffu, tile.best, d));
@@ -361,8 +372,9 @@ static __device__ __forceinline__ int2 tri_couple_run(const tri_letters_args &s,
       tile.result[pair] =
           max(tile.result[pair], __shfl_xor_sync(0xffffffffu, tile.result[pair], d));
   }
-  if (!LOCAL) return make_int2(tile.result[0], tile.result[1]);
-  return make_int2(tri_two_value(tile.best, 0), tri_two_value(tile.best, 1));
+  if (OF == TRI_GLOBAL) return make_int2(tile.result[0], tile.result[1]);
+  return make_int2(tri_two_value(tile.best, 0) - tri_couple_zero<OF>(),
+                   tri_two_value(tile.best, 1) - tri_couple_zero<OF>());
 }
 
 /** Of a warp's couples. */
@@ -372,29 +384,29 @@ template <class SHAPE> static __device__ __forceinline__ int tri_couple_most(int
 }
 
 /** By `each` letters of a lane, K or more. */
-template <bool LIST, class SHAPE, int K, bool LOCAL> struct tri_couple_pick {
+template <bool LIST, class SHAPE, int K, tri_function OF> struct tri_couple_pick {
   static __device__ __forceinline__ int2 scores(const tri_letters_args &s, const tri_couple &c,
                                                 int longest, int n, const uint32_t *table) {
     if (tri_couple_each<SHAPE>(longest) <= K)
-      return tri_couple_run<LIST, SHAPE, K, LOCAL>(s, c, longest, n, table);
-    return tri_couple_pick<LIST, SHAPE, K + SHAPE::STEP, LOCAL>::scores(s, c, longest, n, table);
+      return tri_couple_run<LIST, SHAPE, K, OF>(s, c, longest, n, table);
+    return tri_couple_pick<LIST, SHAPE, K + SHAPE::STEP, OF>::scores(s, c, longest, n, table);
   }
 };
-template <class SHAPE, bool LOCAL> struct tri_couple_pick<true, SHAPE, 8, LOCAL> {
+template <class SHAPE, tri_function OF> struct tri_couple_pick<true, SHAPE, 8, OF> {
   static __device__ __forceinline__ int2 scores(const tri_letters_args &s, const tri_couple &c,
                                                 int longest, int n, const uint32_t *table) {
-    return tri_couple_run<true, SHAPE, 8, LOCAL>(s, c, longest, n, table);
+    return tri_couple_run<true, SHAPE, 8, OF>(s, c, longest, n, table);
   }
 };
-template <class SHAPE, bool LOCAL> struct tri_couple_pick<false, SHAPE, 16, LOCAL> {
+template <class SHAPE, tri_function OF> struct tri_couple_pick<false, SHAPE, 16, OF> {
   static __device__ __forceinline__ int2 scores(const tri_letters_args &s, const tri_couple &c,
                                                 int longest, int n, const uint32_t *table) {
-    return tri_couple_run<false, SHAPE, 16, LOCAL>(s, c, longest, n, table);
+    return tri_couple_run<false, SHAPE, 16, OF>(s, c, longest, n, table);
   }
 };
 
 /** The couples of an item; edges: the warp's. */
-template <bool LIST, bool WHOLE, bool LOCAL>
+template <bool LIST, bool WHOLE, tri_function OF>
 static __device__ __forceinline__ void
 tri_couple_do(const tri_letters_args &s, const tri_pairs &pairs, const tri_couple_item &it,
               char *profile, const uint32_t *table, uint2 *edges) {
@@ -404,17 +416,18 @@ tri_couple_do(const tri_letters_args &s, const tri_pairs &pairs, const tri_coupl
   c.group = (int)threadIdx.x / shape::LANES;
   c.base = profile + (LIST ? (int)threadIdx.x : lane) * shape::MOST;
   c.edges = edges + (int64_t)c.group * pairs.most;
-  tri_couple_find<LIST, LOCAL>(s, pairs, it, 2 * c.group, lane == 0, c);
+  tri_couple_find<LIST, OF>(s, pairs, it, 2 * c.group, lane == 0, c);
   const int longest = tri_couple_most<shape>(max(c.pattern[0].n, c.pattern[1].n));
   const int n = tri_couple_most<shape>(c.n);
+  const bool deep = OF != TRI_EXTENSION || tri_couple_deep<shape>(&s.p, longest, n);
   const int2 scores =
-      tri_couple_pick<LIST, shape, shape::STEP, LOCAL>::scores(s, c, longest, n, table);
+      tri_couple_pick<LIST, shape, shape::STEP, OF>::scores(s, c, longest, deep ? n : 0, table);
 #pragma unroll
   for (int pair = 0; pair < 2; pair++) {
     const int value = pair == 0 ? scores.x : scores.y;
     if (lane == 0 && c.row[pair] >= 0)
       tri_pairs_put(pairs, c.row[pair], c.column[pair], sign * value,
-                    !LOCAL || value <= tri_couple_largest(&s.p));
+                    OF == TRI_GLOBAL || (deep && value <= tri_couple_largest<OF>(&s.p)));
   }
 }
 
@@ -425,7 +438,7 @@ TSL_FN int64_t tri_couple_edges(const tri_pairs *pairs) {
 }
 
 /** Blocks of a warp take items from a common counter, those of long sequences first. */
-template <bool LIST, bool LOCAL>
+template <bool LIST, tri_function OF>
 static __global__ void __launch_bounds__(32, TRI_COUPLE_WARPS)
     tri_couples_kernel(tri_letters_args s, tri_pairs pairs, unsigned *counter) {
   extern __shared__ uint4 memory[];
@@ -442,9 +455,9 @@ static __global__ void __launch_bounds__(32, TRI_COUPLE_WARPS)
         LIST ? tri_couple_of_list(pairs, item, it) : tri_couple_of_rows(pairs, item, it);
     if (!any) return;
     if (it.whole)
-      tri_couple_do<LIST, true, LOCAL>(s, pairs, it, profile, table, edges);
+      tri_couple_do<LIST, true, OF>(s, pairs, it, profile, table, edges);
     else
-      tri_couple_do<LIST, false, LOCAL>(s, pairs, it, profile, table, edges);
+      tri_couple_do<LIST, false, OF>(s, pairs, it, profile, table, edges);
   }
 }
 
@@ -455,7 +468,7 @@ static __device__ __forceinline__ bool tri_pairs_unknown(const tri_pairs &pairs,
 
 /** The n values that are no numbers: a warp has a pair, and looks for it among 32 values that it
  *  takes from a common counter. */
-template <bool LOCAL>
+template <tri_function OF>
 static __global__ void __launch_bounds__(TRI_LETTERS_THREADS)
     tri_pairs_again(tri_letters_args s, tri_pairs pairs, int64_t n, unsigned *counter) {
   __shared__ int scores[TRI_SCORES_LD * TRI_SCORES_LD];
@@ -473,11 +486,11 @@ static __global__ void __launch_bounds__(TRI_LETTERS_THREADS)
       const bool list = pairs.columns == NULL;
       const int column = (int)(list ? pairs.lo + at : pairs.first + at % pairs.ld);
       const int row = (int)(list ? s.p.first + column : pairs.lo + at / pairs.ld);
-      tri_warp_pair t = tri_warp_pair_of<true, LOCAL>(s, row, column);
+      tri_warp_pair t = tri_warp_pair_of<OF>(s, row, column);
       tri_warp_best best;
       t.scores = scores;
       t.edges = (int2 *)s.below + warp * pairs.longest;
-      const int value = tri_warp_table_run<true, LOCAL, false>(t, lane, &best);
+      const int value = tri_warp_table_run<OF, false>(t, lane, &best);
       if (lane == 0) tri_pairs_put(pairs, row, column, sign * value, true);
     }
   }

@@ -61,8 +61,8 @@ tri_letters_args tri_letters_args_of(const tri_gpu *w) {
   args.first = (const int64_t *)l->first.data;
   args.texts = (const uint32_t *)l->texts.data;
   args.below = (uint32_t *)l->sets[l->set].below.data;
-  args.below_ld = w->p.function == TRI_EXTENSION ? tri_extension_cells(w->p.longest)
-                                                 : (w->p.longest + 31) / 32 * 2;
+  args.below_ld =
+      tri_is_dropping(&w->p) ? tri_extension_cells(w->p.longest) : (w->p.longest + 31) / 32 * 2;
   args.n_codes = w->p.codes;
   args.scores = (const int *)l->scores.data;
   args.rows = (const int *)l->sets[l->set].rows.data;
@@ -202,7 +202,7 @@ static tsl_err open_scores(tri_gpu *w) {
   TSL_TRY(order_places(w));
   TSL_TRY(tsl_gpu_reserve(&w->memory, &w->letters->sets->counter, 2 * sizeof(unsigned),
                           "counters of items"));
-  TSL_TRY(w->p.function == TRI_EXTENSION ? tri_extension_open(w) : tri_align_open(w));
+  TSL_TRY(tri_is_dropping(&w->p) ? tri_extension_open(w) : tri_align_open(w));
 done:
   return err;
 }
@@ -265,13 +265,13 @@ tsl_err tri_letters_rows(tri_gpu *w, int64_t a, int64_t b, int64_t c0, int64_t c
   const tri_letters_state *l = w->letters;
   const int warps = TRI_LETTERS_THREADS / 32, window = TRI_LETTERS_WINDOW;
   tri_letters_strip_of<R> strip = {};
-  if (tri_is_scored(&w->p) && w->p.function != TRI_EXTENSION)
+  if (tri_is_scored(&w->p) && !tri_is_dropping(&w->p))
     return tri_align_rows<R>(w, a, b, c0, c1, out);
   strip.a = (int)a, strip.b = (int)b, strip.c0 = (int)c0, strip.c1 = (int)c1;
   strip.g0 = (int)(c0 / window * (window / TRI_LETTERS_GROUP));
   strip.g1 = (int)std::min(l->groups, tsl_ceil_div(c1, window) * (window / TRI_LETTERS_GROUP));
   strip.out = out;
-  if (w->p.function == TRI_EXTENSION) return tri_extension_rows_run(w, &strip);
+  if (tri_is_dropping(&w->p)) return tri_extension_rows_run(w, &strip);
   const size_t word = sizeof(uint32_t) * (size_t)w->p.codes;
   const dim3 grid((unsigned)tsl_ceil_div(strip.g1 - strip.g0, warps), (unsigned)(b - a));
   TSL_LAUNCH(tri_letters_few<R>, grid, TRI_LETTERS_THREADS, TRI_LETTERS_FEW * word, w->stream,

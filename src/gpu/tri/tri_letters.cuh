@@ -293,7 +293,8 @@ tsl_err tri_align_run(tri_gpu *w, const struct tri_pairs *pairs, int64_t n, unsi
 template <class R>
 tsl_err tri_align_rows(tri_gpu *w, int64_t a, int64_t b, int64_t c0, int64_t c1, R *out);
 
-/** EXTENSION, tri_extension.cu: memory for antidiagonals; values of a strip; of a list's pairs. */
+/** EXTENSION of which cells are dropped, tri_extension.cu: memory for antidiagonals; values of a
+ *  strip; of a list's pairs. */
 struct tri_paired_list;
 tsl_err tri_extension_open(tri_gpu *w);
 template <class R> tsl_err tri_extension_rows_run(tri_gpu *w, const tri_letters_strip_of<R> *strip);

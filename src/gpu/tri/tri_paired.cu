@@ -43,7 +43,7 @@ tsl_err tri_paired_open(tri_gpu *w) {
   edit_kernel kernel = NULL;
   for (tri_letters_set &set : l->sets)
     TSL_TRY(tsl_gpu_reserve(&w->memory, &set.counter, sizeof(tri_order), "order of pairs"));
-  if (w->p.function == TRI_EXTENSION) return tri_extension_open(w);
+  if (tri_is_dropping(&w->p)) return tri_extension_open(w);
   if (tri_is_scored(&w->p)) return tri_align_open(w);
   kernel = edit_kernel_of(&w->p, &bits);
   TSL_CUDA_TRY(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, TRI_LETTERS_THREADS,
@@ -89,7 +89,7 @@ static tsl_err run_list(tri_gpu *w, int64_t a, int64_t b, void *out) {
   list.rows = (const int *)set->rows.data;
   list.n = (int)(b - a), list.lo = (int)a;
   list.wide = w->p.type == TSL_F64, list.out = out;
-  if (w->p.function == TRI_EXTENSION)
+  if (tri_is_dropping(&w->p))
     TSL_TRY(tri_extension_list(w, &list, &order->counters[0]));
   else
     TSL_TRY(tri_is_scored(&w->p) ? launch_scores(w, &list, order) : launch_edit(w, &list));

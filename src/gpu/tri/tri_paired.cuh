@@ -59,7 +59,8 @@ static __device__ __forceinline__ void tri_paired_put(const tri_paired_list &lis
     ((float *)list.out)[row - list.lo] = (float)value;
 }
 
-/** One of a sequence with an empty one; what the tables of others are begun with. */
+/** One of a sequence with an empty one, but for EXTENSION; what the tables of others are begun
+ *  with. */
 static __device__ __forceinline__ int tri_paired_empty(const tri_params &p, int m, int n) {
   return p.function == TRI_LOCAL || m + n == 0 ? 0 : -(p.open + (m + n) * p.extend);
 }

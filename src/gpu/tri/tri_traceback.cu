@@ -55,10 +55,10 @@ static size_t end_of_launch(const std::vector<trace_item> &items, size_t k) {
 typedef void (*trace_kernel)(tri_letters_args, tri_trace_list);
 
 static trace_kernel trace_kernel_of(const tri_params *p) {
-  return p->function == TRI_EDIT        ? tri_trace_kernel<false, false>
+  return p->function == TRI_EDIT        ? tri_trace_kernel<TRI_EDIT>
          : p->function == TRI_EXTENSION ? tri_extension_trace_kernel
-         : p->function == TRI_LOCAL     ? tri_trace_kernel<true, true>
-                                        : tri_trace_kernel<true, false>;
+         : p->function == TRI_LOCAL     ? tri_trace_kernel<TRI_LOCAL>
+                                        : tri_trace_kernel<TRI_GLOBAL>;
 }
 
 /* Bytes of a pair's directions; of EXTENSION, of all that a warp keeps. */

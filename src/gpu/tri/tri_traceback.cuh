@@ -144,36 +144,36 @@ static __device__ __forceinline__ void tri_trace_from(const tri_trace_list &list
   tri_trace_hand_over(list, *walk, lane, span);
 }
 
-template <bool SCORED, bool LOCAL>
+template <tri_function OF>
 static __device__ __forceinline__ void tri_trace_one(const tri_trace_list &list,
                                                      const tri_warp_pair &t, uint32_t *walked,
                                                      int lane, tri_trace_span *span) {
   tri_warp_best best;
   tri_trace_walk walk = {walked, 0, 0, 0};
   tri_trace_window window = {t, 0, 0, 0, 0, 0};
-  (void)tri_warp_table_run<SCORED, LOCAL, true>(t, lane, &best);
+  (void)tri_warp_table_run<OF, true>(t, lane, &best);
+  constexpr bool LOCAL = OF == TRI_LOCAL;
   int i = LOCAL && best.value == 0 ? 0 : LOCAL ? best.i : t.n;
   int j = LOCAL && best.value == 0 ? 0 : LOCAL ? best.j : t.m;
   tri_trace_from(list, window, LOCAL, lane, i, j, &walk, span);
 }
 
 /** Warps take pairs from a common counter. */
-template <bool SCORED, bool LOCAL>
+template <tri_function OF>
 static __global__ void __launch_bounds__(TRI_LETTERS_THREADS)
     tri_trace_kernel(tri_letters_args s, tri_trace_list list) {
   __shared__ int scores[TRI_SCORES_LD * TRI_SCORES_LD];
   const int lane = (int)threadIdx.x % 32;
   const int64_t warp = ((int64_t)blockIdx.x * blockDim.x + threadIdx.x) / 32;
-  if (SCORED) tri_warp_scores(s, scores);
+  if (OF != TRI_EDIT) tri_warp_scores(s, scores);
   __syncthreads();
   for (;;) {
     const unsigned k = __shfl_sync(0xffffffffu, lane == 0 ? atomicAdd(list.counter, 1u) : 0u, 0);
     if (k >= (unsigned)list.n) return;
-    tri_warp_pair t = tri_warp_pair_of<SCORED, LOCAL>(s, list.pairs[k].row, list.pairs[k].column);
+    tri_warp_pair t = tri_warp_pair_of<OF>(s, list.pairs[k].row, list.pairs[k].column);
     t.scores = scores;
     t.directions = list.directions + warp * list.directions_ld;
     t.edges = list.edges + warp * list.edges_ld;
-    tri_trace_one<SCORED, LOCAL>(list, t, list.walked + warp * list.walked_ld, lane,
-                                 list.spans + k);
+    tri_trace_one<OF>(list, t, list.walked + warp * list.walked_ld, lane, list.spans + k);
   }
 }

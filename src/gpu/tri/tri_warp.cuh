@@ -54,7 +54,7 @@ static __device__ __forceinline__ void tri_warp_scores(const tri_letters_args &s
 }
 
 /** Of places of a row's sequence and of a column's. EDIT is GLOBAL with scores of 0 and -1. */
-template <bool SCORED, bool LOCAL>
+template <tri_function OF>
 static __device__ __forceinline__ tri_warp_pair tri_warp_pair_of(const tri_letters_args &s,
                                                                  int64_t row, int64_t column) {
   tri_warp_pair t = {};
@@ -62,8 +62,8 @@ static __device__ __forceinline__ tri_warp_pair tri_warp_pair_of(const tri_lette
   t.n = (int)(s.starts[row + 1] - s.starts[row]);
   t.m = (int)(s.starts[column + 1] - s.starts[column]);
   t.shape = tri_warp_table_of(t.m);
-  t.open = SCORED ? s.p.open : 0, t.extend = SCORED ? s.p.extend : 1;
-  t.local = LOCAL;
+  t.open = OF == TRI_EDIT ? 0 : s.p.open, t.extend = OF == TRI_EDIT ? 1 : s.p.extend;
+  t.local = OF == TRI_LOCAL;
   return t;
 }
 
@@ -97,20 +97,20 @@ struct tri_warp_lane {
   }
 
   /** Of the cell of column k, in its place of a word. */
-  template <bool LOCAL>
+  template <tri_function OF>
   __device__ __forceinline__ uint32_t direction_of(const tri_warp_pair &t, int k, int value,
                                                    int pair, int left, int from) const {
     uint32_t direction = value == from - t.extend ? TRI_DIRECTION_LEFT : TRI_DIRECTION_UP;
     if (value == pair) direction = TRI_DIRECTION_PAIR;
-    if (LOCAL && value == 0) direction = TRI_DIRECTION_END;
+    if (OF == TRI_LOCAL && value == 0) direction = TRI_DIRECTION_END;
     if (left - t.open >= from) direction |= TRI_DIRECTION_LEFT_OPENED;
     if (h[k] - t.open >= up[k]) direction |= TRI_DIRECTION_UP_OPENED;
     return direction << TRI_DIRECTION_BITS * (k % TRI_WARP_CELLS);
   }
 
-  /** A row. SCORED: not of EDIT; KEEP: with directions; left, from: value and `along` of the
-   *  column before. @return the best cell's value, and its k */
-  template <bool SCORED, bool LOCAL, bool KEEP>
+  /** A row. KEEP: with directions; left, from: value and `along` of the column before. @return the
+   *  best cell's value, and its k */
+  template <tri_function OF, bool KEEP>
   __device__ __forceinline__ int row(const tri_warp_pair &t, int letter, int left, int from,
                                      uint32_t (&words)[TRI_WARP_MOST / TRI_WARP_CELLS],
                                      int *place) {
@@ -122,10 +122,10 @@ struct tri_warp_lane {
     for (int k = 0; k < TRI_WARP_MOST; k++) {
       if (k >= columns) break;
       const int other = (int)(letters[k / 4] >> 8 * (k % 4) & 255);
-      const int pair = diagonal + (SCORED ? scores[other] : -(int)(other != letter));
+      const int pair = diagonal + (OF == TRI_EDIT ? -(int)(other != letter) : scores[other]);
       const int gap_up = up[k] - t.extend, gap_left = from - t.extend;
-      const int value = max(max(pair, LOCAL ? 0 : pair), max(gap_up, gap_left));
-      if (KEEP) words[k / TRI_WARP_CELLS] |= direction_of<LOCAL>(t, k, value, pair, left, from);
+      const int value = max(max(pair, OF == TRI_LOCAL ? 0 : pair), max(gap_up, gap_left));
+      if (KEEP) words[k / TRI_WARP_CELLS] |= direction_of<OF>(t, k, value, pair, left, from);
       diagonal = h[k];
       h[k] = left = value;
       up[k] = max(gap_up, value - t.open);
@@ -139,7 +139,7 @@ struct tri_warp_lane {
 
 /** A strip from the first row to the last. @return the lane's value behind it: GLOBAL, of the lane
  *  with the table's last column, that of the table */
-template <bool SCORED, bool LOCAL, bool KEEP>
+template <tri_function OF, bool KEEP>
 static __device__ __forceinline__ int tri_warp_strip(const tri_warp_pair &t, int strip, int lane,
                                                      tri_warp_best *best) {
   const bool more = strip + 1 < t.shape.strips;
@@ -160,7 +160,7 @@ static __device__ __forceinline__ int tri_warp_strip(const tri_warp_pair &t, int
     if (there && l.columns > 0) {
       uint32_t words[TRI_WARP_MOST / TRI_WARP_CELLS];
       int place = 0;
-      const int value = l.row<SCORED, LOCAL, KEEP>(t, now, left, from, words, &place);
+      const int value = l.row<OF, KEEP>(t, now, left, from, words, &place);
       const int j = l.first + place + 1;
       if (KEEP) tri_warp_keep(t, tri_warp_words(t, strip, step) + lane, words);
       if (value > best->value || (value == best->value && i + 1 < best->i))
@@ -185,17 +185,18 @@ static __device__ __forceinline__ tri_warp_best tri_warp_best_of(tri_warp_best b
   return best;
 }
 
-/** All strips. @return the table's value */
-template <bool SCORED, bool LOCAL, bool KEEP>
+/** All strips. LOCAL and EXTENSION, of which no cell is dropped: with the best cell. @return the
+ *  table's value */
+template <tri_function OF, bool KEEP>
 static __device__ __forceinline__ int tri_warp_table_run(const tri_warp_pair &t, int lane,
                                                          tri_warp_best *best) {
   const int owner = t.m > 0 ? (t.m - 1) % (32 * t.shape.each) / t.shape.each : 0;
   int last = t.n == 0 || t.m == 0 ? tri_warp_edge(t, t.n + t.m) : 0;
   *best = {0, INT32_MAX, INT32_MAX};
   for (int strip = 0; strip < t.shape.strips; strip++) {
-    const int behind = tri_warp_strip<SCORED, LOCAL, KEEP>(t, strip, lane, best);
+    const int behind = tri_warp_strip<OF, KEEP>(t, strip, lane, best);
     if (t.n > 0) last = __shfl_sync(0xffffffffu, behind, owner);
   }
-  if (LOCAL) *best = tri_warp_best_of(*best);
-  return LOCAL ? best->value : last;
+  if (OF == TRI_LOCAL || OF == TRI_EXTENSION) *best = tri_warp_best_of(*best);
+  return OF == TRI_LOCAL || OF == TRI_EXTENSION ? best->value : last;
 }
