@@ -39,18 +39,15 @@ typedef struct dp_affine_args {
   const uint8_t *columns;           /**< [stride] letters; from m on `letters` */
   const int32_t *scores;            /**< [letters][letters + 1] s(row, column), last column -inf */
   int2 *edge;                       /**< [rows + 1] H and E; entry 0 is the row above */
-  int2 *sides;     /**< SIDES: [columns / every][rows + 1], the edges right of each so many
-                        columns; `edge` then stays as it is */
-  int every, each; /**< columns, and strips, between them */
-  uint32_t *ticket, *finished; /**< finished: [strips] chunks of rows */
-  uint32_t *taken;             /**< [4 processors] strips that each scheduler has taken */
-  int processors;              /**< multiprocessors of the card */
-  const dp_best *best_above;   /**< [grains] best cells above the tile, by columns */
-  dp_best *best_below;         /**< [grains] and with the tile, in the first of a strip */
-  uint32_t *marks;             /**< [grains] last launch that has done these columns */
-  uint32_t number;             /**< of this launch; that of the launch before is 1 less */
-  uint32_t *history;           /**< WAYS: [strips][steps][32], row r of lane l in r + lag l */
-  int32_t *cells;              /**< CELLS: H of the tile's first cell, rows ld apart */
+  uint32_t *ticket, *finished;      /**< finished: [strips] chunks of rows */
+  uint32_t *taken;                  /**< [4 processors] strips that each scheduler has taken */
+  int processors;                   /**< multiprocessors of the card */
+  const dp_best *best_above;        /**< [grains] best cells above the tile, by columns */
+  dp_best *best_below;              /**< [grains] and with the tile, in the first of a strip */
+  uint32_t *marks;                  /**< [grains] last launch that has done these columns */
+  uint32_t number;                  /**< of this launch; that of the launch before is 1 less */
+  uint32_t *history;                /**< WAYS: [strips][steps][32], row r of lane l in r + lag l */
+  int32_t *cells;                   /**< CELLS: H of the tile's first cell, rows ld apart */
   int64_t ld;
   int64_t row0;  /**< row of the table above the tile */
   int64_t steps; /**< of history, a strip */
@@ -66,6 +63,9 @@ typedef struct dp_affine_args {
   uint32_t *spoiled; /**< 16 bits: set to 1 when they did not hold; 32 bits: compute only when it is
                       *   1, NULL: always */
   const uint32_t *given_up; /**< chained, 16 bits: spoiled of the launch before; else NULL */
+  int2 *sides;              /**< SIDES: [columns / every][rows + 1], the edges right of each so many
+                        columns; `edge` then stays as it is */
+  int every, each;          /**< columns, and strips, between them */
 } dp_affine_args;
 
 /** Steps of a strip, whole chunks; lag: rows that the last lane is behind the first, in chunks. */
