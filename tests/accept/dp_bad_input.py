@@ -183,7 +183,11 @@ def memory_cases():
     both("too little memory of the host for recovery", change("64 KiB", "1 TiB", long) + "run: {host_memory: 1 MiB}\n",
          ["each of", "may use 1.0 MiB", "run.host_memory"], args=SOCKETS, ranks_matter=True)
     both("too little memory of the host for a chain", CHAIN.replace("{values: [3, 4, 5]}", "{random: 900, lo: 1, hi: 9}")
-         + "  mode: recover\nrun: {host_memory: 1 MiB}\n", ["rank 0 needs", "may use 1.0 MiB"], args=SOCKETS)
+         + "  mode: recover\nrun: {host_memory: 1 MiB}\n", ["rank 0 needs 9.3 MiB", "may use 1.0 MiB"], args=SOCKETS)
+    both("too little memory of a rank for a chain", CHAIN.replace("{values: [3, 4, 5]}", "{random: 900, lo: 1, hi: 9}")
+         + "run: {host_memory: 1 MiB}\n", ["needs 3.1 MiB on each rank", "may use 1.0 MiB"], args=SOCKETS)
+    both("too little memory of a rank for a row", SACK.replace("capacity: 10", "capacity: 1e6")
+         + "run: {host_memory: 1 MiB}\n", ["needs 15.3 MiB on each rank", "may use 1.0 MiB"], args=SOCKETS)
     both("an alignment that cannot be written", LOCAL + "  mode: recover\n  alignment: /no/such/folder/a.txt\n",
          ["bad.yaml:", "dp.alignment", "/no/such/folder/a.txt", "cannot be written"], ranks_matter=True)
 

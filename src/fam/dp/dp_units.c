@@ -59,6 +59,36 @@ static void dp_units_set_features(const dp_params *p, tsl_unit *u) {
   u->device_bytes = (double)(u->hi[1] - u->lo[1]) * (double)dp_units_value_bytes(p);
 }
 
+/* ---- memory of a rank */
+
+/** Bytes of an interval: fold has two tables, partition five; sockets need two bytes for fewer than
+ *  2^14 pairs. */
+static double interval_bytes(const dp_params *p) {
+  if (p->problem == DP_PARTITION) return 5 * sizeof(double);
+  if (p->problem == DP_NUSSINOV) return dp_posts(p) < INT16_MAX ? sizeof(int16_t) : sizeof(int32_t);
+  return 8;
+}
+
+/** Bytes that each rank keeps at least, on its card or host: half a square of intervals; four rows
+ *  of a sweep; of a wavefront little. */
+static double rank_bytes(const dp_params *p) {
+  const double posts = (double)dp_posts(p);
+  if (p->engine == DP_INTERVAL) return posts * posts / 2 * interval_bytes(p);
+  return p->engine == DP_ROWS ? 4 * (double)dp_width(p) * sizeof(int32_t) : 0;
+}
+
+static tsl_err check_rank(const dp_params *p, const tsl_limits *limits) {
+  tsl_err err = TSL_OK;
+  char need[24], have[24];
+  if (limits->keep_bytes > 0 && rank_bytes(p) > (double)limits->keep_bytes)
+    TSL_FAIL(TSL_ERR_INPUT,
+             "dp: this table needs %s on each rank, which may use %s (run.host_memory; of a card "
+             "run.device_memory)",
+             tsl_bytes_text(rank_bytes(p), need), tsl_bytes_text((double)limits->keep_bytes, have));
+done:
+  return err;
+}
+
 /* ---- memory of a recovery */
 
 /** Stages of a recovery. */
@@ -329,6 +359,7 @@ static tsl_err strips(const tsl_problem *problem, const tsl_limits *limits, tsl_
   dp_ends rows = {0}, columns = {0};
   choose_lanes(p, limits, &s);
   TSL_TRY(choose_stages(problem, limits, &s));
+  TSL_TRY(check_rank(p, limits));
   TSL_TRY(row_ends(problem, &s, &rows));
   TSL_TRY(column_ends(p, &s, rows.n, &columns));
   TSL_TRY(tsl_alloc(rows.n * columns.n, sizeof *units->list, "tiles", (void **)&units->list));
@@ -346,16 +377,20 @@ done:
 
 /* ---- the triangle */
 
-/** The root keeps the whole table to recover a solution. */
+/** The root keeps the whole table to recover a solution, beside its own part where no rank drives a
+ *  card. */
 static tsl_err check_triangle(const dp_params *p, const tsl_limits *limits) {
   tsl_err err = TSL_OK;
   char need[24], have[24];
-  const double posts = (double)dp_posts(p), bytes = posts * posts * (double)dp_units_value_bytes(p);
+  const bool sockets = limits->device_bytes == INT64_MAX;
+  const double square = (double)dp_posts(p) * (double)dp_posts(p);
+  const double bytes = square * (double)dp_units_value_bytes(p) + (sockets ? rank_bytes(p) : 0);
   if (p->mode == DP_RECOVER && limits->host_bytes > 0 && bytes > (double)limits->host_bytes)
     TSL_FAIL(TSL_ERR_INPUT,
              "dp.mode: to recover the solution of this table rank 0 needs %s and may use %s "
              "(run.host_memory)",
              tsl_bytes_text(bytes, need), tsl_bytes_text((double)limits->host_bytes, have));
+  TSL_TRY(check_rank(p, limits));
 done:
   return err;
 }
