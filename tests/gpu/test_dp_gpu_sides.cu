@@ -3,7 +3,7 @@
 
 typedef std::vector<uint8_t> text_t;
 
-enum { EVERY = DP_AFFINE_EVERY };
+enum { EVERY = DP_AFFINE_ALIGN };
 
 static letters_scores scores_of(int letters, int factor) {
   letters_scores s = {};

@@ -151,6 +151,20 @@ done:
   return err;
 }
 
+static tsl_err create_ready(tsl_deck *deck, dp_deck *s, tsl_problem *problem) {
+  tsl_err err = TSL_OK;
+  dp_params *p = problem->params;
+  p->engine = (int32_t)dp_ready_of(p)->engine, p->type = s->type;
+  TSL_TRY(settle_rows(deck, s, problem, p));
+  TSL_TRY(dp_own_create(deck, s, problem));
+  TSL_TRY(dp_ready_of(p)->load(deck, s, problem));
+  TSL_TRY(check_sizes(deck, p));
+  TSL_TRY(check_others(deck, s, problem, p));
+  TSL_TRY(add_outputs(deck, s, problem));
+done:
+  return err;
+}
+
 static tsl_err dp_create(tsl_deck *deck, tsl_problem *problem) {
   tsl_err err = TSL_OK;
   dp_deck s;
@@ -164,18 +178,9 @@ static tsl_err dp_create(tsl_deck *deck, tsl_problem *problem) {
   p->problem = (int32_t)dp_ready_rows[s.problem].problem;
   p->mode = s.mode, p->budget = s.memory, p->host = s.recover, p->band = s.band;
   p->free_ends = s.free_ends;
-  if (p->problem == DP_RECURRENCE) {
-    problem->shortcut = false;
-    return dp_recur_create(deck, &s, problem);
-  }
-  p->engine = (int32_t)dp_ready_of(p)->engine, p->type = s.type;
-  TSL_TRY(settle_rows(deck, &s, problem, p));
-  TSL_TRY(dp_own_create(deck, &s, problem));
-  TSL_TRY(dp_ready_of(p)->load(deck, &s, problem));
+  TSL_TRY(p->problem == DP_RECURRENCE ? dp_recur_create(deck, &s, problem)
+                                      : create_ready(deck, &s, problem));
   problem->shortcut = problem->shortcut && dp_diagonals_apply(p);
-  TSL_TRY(check_sizes(deck, p));
-  TSL_TRY(check_others(deck, &s, problem, p));
-  TSL_TRY(add_outputs(deck, &s, problem));
 done:
   return err;
 }

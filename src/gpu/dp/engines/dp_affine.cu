@@ -256,8 +256,7 @@ dp_affine_shape dp_affine_choose_wide(const dp_affine *b, int mode) {
 }
 
 dp_affine_shape dp_affine_choose(const dp_affine *b, int mode) {
-  const bool given = (mode == DP_AFFINE_VALUES || mode == DP_AFFINE_SIDES) && b->width != 0;
-  const int least = given ? b->width : 4;
+  const int least = b->width != 0 ? b->width : 4; /* other modes have 4 */
   int width = choose_width(b, mode, 16);
   while (b->asked == 0 && width > least && !dp_narrow_fits(b, width)) width /= 2;
   if (b->asked == 16 ? b->reach > 0 : b->asked == 0 && b->packed && dp_narrow_fits(b, width))
@@ -273,12 +272,13 @@ void dp_affine_force(dp_affine *b, int bits) {
   b->asked = bits == 16 || bits == 32 ? bits : 0;
 }
 
-/* Edges are kept for the way back, of local alignments alone. */
 template <bool LOCAL, int MODE> static dp_affine_function pick_width(int width) {
   return width == 16  ? dp_affine_kernel<16, LOCAL, MODE>
          : width == 8 ? dp_affine_kernel<8, LOCAL, MODE>
                       : dp_affine_kernel<4, LOCAL, MODE>;
 }
+
+/* SIDES: of local alignments alone. */
 template <bool LOCAL> static dp_affine_function pick(int width, int mode) {
   if (mode == DP_AFFINE_WAYS) return dp_affine_kernel<DP_AFFINE_KEEP_WIDTH, LOCAL, DP_AFFINE_WAYS>;
   if (mode == DP_AFFINE_CELLS) return dp_affine_kernel<4, LOCAL, DP_AFFINE_CELLS>;

@@ -8,7 +8,6 @@
 #include "dp_ptx.cuh"
 
 enum {
-  DP_AFFINE_ALIGN = 1024,   /**< columns of state are a multiple of this */
   DP_AFFINE_KEEP_WIDTH = 8, /**< columns of a lane when directions are kept: one word a row */
   DP_AFFINE_CHUNK = 32,     /**< rows between messages of strips */
   DP_AFFINE_GRAIN = 128,    /**< columns of a mark: those of the narrowest strip */

@@ -40,12 +40,13 @@ bool dp_narrow_fits(const dp_affine *b, int width) {
   return b->reach > 0 && dp_narrow_apart(b, width) <= b->reach / 2;
 }
 
-/* Edges are kept for the way back, of local alignments alone. */
 template <bool LOCAL, int MODE> static dp_affine_function pick_narrow_width(int width) {
   return width == 16  ? dp_narrow_kernel<16, LOCAL, MODE>
          : width == 8 ? dp_narrow_kernel<8, LOCAL, MODE>
                       : dp_narrow_kernel<4, LOCAL, MODE>;
 }
+
+/* SIDES: of local alignments alone. */
 template <bool LOCAL> static dp_affine_function pick_narrow(int width, int mode) {
   if (mode == DP_AFFINE_WAYS)
     return dp_narrow_kernel<DP_AFFINE_KEEP_WIDTH / 2, LOCAL, DP_AFFINE_WAYS>;

@@ -403,21 +403,28 @@ static __device__ __forceinline__ void dp_narrow_begin(const dp_affine_args &a,
            dp_narrow_size<NC>::LETTER / 2;
 }
 
+template <int NC, int MODE, bool RAGGED>
+static __device__ __forceinline__ dp_narrow_place dp_narrow_place_of(const dp_affine_args &a,
+                                                                     int strip, int lane) {
+  const int first = (strip * DP_NARROW_HALVES + 2 * lane) * NC;
+  const int last = a.columns_n - 1 - strip * DP_NARROW_HALVES * NC;
+  const int exit = RAGGED ? last / NC : DP_NARROW_HALVES - 1;
+  return {strip,
+          lane,
+          first,
+          exit,
+          lane == exit / 2 ? last % NC : -1,
+          dp_affine_left<MODE>(a, strip),
+          dp_affine_right<MODE>(a, strip)};
+}
+
 /** One strip from the first row to the last. */
 template <int NC, bool LOCAL, int MODE, bool RAGGED>
 static __device__ __forceinline__ void dp_narrow_strip(const dp_affine_args &a, int strip, int lane,
                                                        uint32_t *profile, uint32_t *in, int2 *out) {
   constexpr bool PRUNE = LOCAL && (MODE == DP_AFFINE_VALUES || MODE == DP_AFFINE_SIDES);
   const int chunks = dp_affine_chunks(a.rows_n, DP_AFFINE_LAG);
-  const int last = a.columns_n - 1 - strip * DP_NARROW_HALVES * NC;
-  const int exit = RAGGED ? last / NC : DP_NARROW_HALVES - 1;
-  const dp_narrow_place p = {strip,
-                             lane,
-                             (strip * DP_NARROW_HALVES + 2 * lane) * NC,
-                             exit,
-                             lane == exit / 2 ? last % NC : -1,
-                             dp_affine_left<MODE>(a, strip),
-                             dp_affine_right<MODE>(a, strip)};
+  const dp_narrow_place p = dp_narrow_place_of<NC, MODE, RAGGED>(a, strip, lane);
   const int grains = DP_NARROW_HALVES * NC / DP_AFFINE_GRAIN, grain = strip * grains;
   dp_affine_peak peak;
   dp_narrow_letters t = {profile + dp_narrow_size<NC>::WORDS * lane, NULL, 0,

@@ -197,8 +197,8 @@ tsl_err dp_affine_begin(dp_affine *band);
 tsl_err dp_affine_tile(dp_affine *band, int64_t lo, int64_t hi, const int32_t *left, int32_t *right,
                        bool keep);
 int64_t dp_affine_keep_bytes(int64_t rows, int64_t m);
-/** Columns between edges are a multiple of this. */
-enum { DP_AFFINE_EVERY = 1024 };
+/** Columns of a state, and between edges, are a multiple of this. */
+enum { DP_AFFINE_ALIGN = 1024 };
 /** DP_LOCAL: as dp_affine_tile, with the edges right of each `every` columns, of which the band has
  *  a multiple. @param[out] sides  device memory, int32 [m / every][R + 1][2] */
 tsl_err dp_affine_tile_sides(dp_affine *band, int64_t lo, int64_t hi, const int32_t *left,

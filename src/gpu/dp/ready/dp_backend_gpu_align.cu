@@ -164,5 +164,5 @@ const dp_band_engine dp_engine_align = {
     .pruned = pruned_align,
     .aim = aim_align,
     .tile_sides = tile_sides_align,
-    .every = DP_AFFINE_EVERY,
+    .every = DP_AFFINE_ALIGN,
 };
