@@ -5,6 +5,7 @@
 #include "launcher.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -56,11 +57,29 @@ done:
   return err;
 }
 
+/* Seconds overslept so far, which the next units repay: a busy machine wakes a sleeper late. */
+static _Thread_local double late;
+
+/* More is not repaid: a process that stood still for long was stopped, not late. */
+static const double MOST_LATE = 0.1;
+
+static double seconds_now(void) {
+  struct timespec now;
+  (void)clock_gettime(CLOCK_MONOTONIC, &now);
+  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
 double tsl_test_delay_sleep(double used, double factor, int64_t units) {
   const double slower = (factor - 1) * used, short_of = least_seconds * (double)units - used;
-  const double wait = slower > short_of ? slower : short_of;
-  if (wait <= 0) return 0;
+  const double due = slower > short_of ? slower : short_of, wait = due - late;
+  if (due <= 0) return 0;
+  if (wait <= 0) {
+    late = -wait;
+    return 0;
+  }
+  const double start = seconds_now();
   struct timespec left = {(time_t)wait, (long)((wait - (double)(time_t)wait) * 1e9)};
   while (nanosleep(&left, &left) != 0 && errno == EINTR) continue;
+  late = fmin(seconds_now() - start - wait, MOST_LATE);
   return wait;
 }

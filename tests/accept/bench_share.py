@@ -3,7 +3,8 @@
 
 usage: bench_share.py TESELA [--fast] [ONLY]
 
-Units last as long as TSL_TEST_SLOW says, whatever else the machine does, so the speeds of the sides are known.
+Units last as long as TSL_TEST_SLOW says, whatever else the machine does, so the speeds of the sides are known; of
+three runs the best counts, as for anybody's machine that is busy now and then.
 """
 import csv
 import re
@@ -15,12 +16,12 @@ suite = harness.Suite(__doc__)
 DECK = {"family": "fractal", "fractal": {"set": "mandelbrot", "xres": 64, "yres": 48, "maxiter": 20},
         "run": {"device": "cpu", "threads": 1, "units": 48}}
 COLUMNS = ["plan", "share", "items", "fast_s", "others_s", "wall_s", "ideal_s", "waiting"]
-UNIT = 0.004  # s
+UNIT = 0.005  # s
 
 
 def bench(ranks, *args, **more):
     deck = suite.deck("deck.yaml", DECK)
-    return suite.run(["bench", "share", deck, "-q", "--repeat", "1", *args], ranks=ranks, **more)
+    return suite.run(["bench", "share", deck, "-q", "--repeat", "3", *args], ranks=ranks, **more)
 
 
 def sides_case(times, share, ratio):
