@@ -2,6 +2,7 @@
  * memory and process limits are read from the system. */
 #include "memory.h"
 
+#include "cgroup.h"
 #include "launcher.h"
 #include "parallel.h"
 
@@ -13,8 +14,8 @@
 #include <sys/resource.h>
 
 /* The system hands out pages as they are zeroed, which takes as long as much of what is done with
- * them: a thread takes ZEROED bytes at a time. */
-enum { ALIGNMENT = 64, ZEROED = 1 << 20 };
+ * them: a thread takes ZEROED bytes at a time. LARGE memory is asked for beforehand. */
+enum { ALIGNMENT = 64, ZEROED = 1 << 20, LARGE = 64 << 20 };
 
 bool tsl_mul_i64(int64_t a, int64_t b, int64_t *out) {
   int64_t product;
@@ -43,6 +44,37 @@ static bool is_refused(void) {
   long rank = 0, n = 0;
   if (text == NULL || sscanf(text, "%ld:%ld", &rank, &n) != 2) return false;
   return rank == tsl_launcher_rank() && atomic_fetch_add(&allocations, 1) == n;
+}
+
+/* Bytes of a line of /proc/meminfo, or -1. */
+static int64_t meminfo(const char *name) {
+  char line[160], word[64];
+  long long kib = -1;
+  FILE *file = fopen("/proc/meminfo", "r");
+  if (file == NULL) return -1;
+  while (fgets(line, sizeof line, file) != NULL)
+    if (sscanf(line, "%63[^:]: %lld kB", word, &kib) == 2 && strcmp(word, name) == 0) break;
+  const bool found = feof(file) == 0;
+  (void)fclose(file);
+  return found ? (int64_t)kib * 1024 : -1;
+}
+
+int64_t tsl_memory_free(void) {
+  const int64_t of_host = meminfo("MemAvailable"), of_groups = tsl_cgroup_free("");
+  return of_groups < of_host ? of_groups : of_host;
+}
+
+/* Linux hands out more memory than there is, and kills who writes to it. */
+static tsl_err check_large(int64_t bytes, const char *what) {
+  tsl_err err = TSL_OK;
+  char need[24], have[24];
+  if (bytes < LARGE) return TSL_OK;
+  const int64_t left = tsl_memory_free(), swap = meminfo("SwapFree");
+  if (left >= 0 && bytes - left > (swap > 0 ? swap : 0))
+    TSL_FAIL(TSL_ERR_MEMORY, "%s: no host memory for %s, as this process may take %s more", what,
+             tsl_bytes_text((double)bytes, need), tsl_bytes_text((double)left, have));
+done:
+  return err;
 }
 
 /* Large memory wishes for huge pages: the fewer there are, the less time they take to be handed out
@@ -75,6 +107,7 @@ tsl_err tsl_alloc(int64_t count, size_t size, const char *what, void **out) {
     TSL_FAIL(TSL_ERR_MEMORY, "%s: %lld elements of %zu bytes overflow the address space", what,
              (long long)count, size);
   bytes = bytes / ALIGNMENT * ALIGNMENT;
+  TSL_TRY(check_large(bytes, what));
   memory = is_refused() ? NULL : take_memory(bytes);
   if (memory == NULL)
     TSL_FAIL(TSL_ERR_MEMORY, "%s: no host memory for %s", what,
@@ -106,17 +139,6 @@ void tsl_free(void *memory) {
 
 void tsl_free_list(void *const *list, int n) {
   for (int k = 0; k < n; k++) free(list[k]);
-}
-
-int64_t tsl_memory_free(void) {
-  char line[160];
-  long long kib = -1;
-  FILE *file = fopen("/proc/meminfo", "r");
-  if (file == NULL) return -1;
-  while (fgets(line, sizeof line, file) != NULL)
-    if (sscanf(line, "MemAvailable: %lld kB", &kib) == 1) break;
-  (void)fclose(file);
-  return kib < 0 ? -1 : (int64_t)kib * 1024;
 }
 
 char *tsl_bytes_text(double bytes, char text[24]) {

@@ -23,10 +23,10 @@ bool tsl_pairs_i64(int64_t n, int64_t *out);
 /**
  * Allocate count elements of size bytes, zeroed, aligned to 64 bytes.
  * @param[in]  what  name of the thing, for the message
- * @param[out] out   memory; free with tsl_free; NULL when count is 0 is never returned (1 line
- * kept)
- * @return TSL_ERR_MEMORY with the number of bytes asked for. Test knob TSL_TEST_NO_MEMORY=RANK:N:
- *         allocation N (from 0) of that rank of the launcher fails
+ * @param[out] out   memory, some even for a count of 0; free with tsl_free
+ * @return TSL_ERR_MEMORY with the number of bytes asked for, of 64 MiB or more also where less may
+ *         be taken (tsl_memory_free, and what can be swapped). Test knob
+ *         TSL_TEST_NO_MEMORY=RANK:N: allocation N (from 0) of that rank of the launcher fails
  */
 tsl_err tsl_alloc(int64_t count, size_t size, const char *what, void **out);
 
@@ -48,7 +48,8 @@ void tsl_free_list(void *const *list, int n);
   tsl_free_list((void *const[]){__VA_ARGS__}, \
                 (int)(sizeof((void *const[]){__VA_ARGS__}) / sizeof(void *)))
 
-/** Bytes of this host's memory that programs may still take (MemAvailable), or -1: not known. */
+/** Bytes of this host's memory that this process may still take: MemAvailable of Linux, or what its
+ *  control groups leave (cgroup.h) where that is less; -1: not known. */
 int64_t tsl_memory_free(void);
 
 /** Limits of this process that keep it from memory, threads and processes, as "; limits: ..." with

@@ -1,9 +1,10 @@
-/* unit.memory: lists that grow keep what they hold. */
+/* unit.memory: lists that grow keep what they hold; memory that is not there is refused. */
 #include "must.h"
 
 #include "memory.h"
 
 #include <stdint.h>
+#include <string.h>
 
 static void grow_keeps_elements(void **state) {
   int64_t *list = NULL, room = 0;
@@ -45,11 +46,24 @@ static void grow_fails_and_keeps(void **state) {
   tsl_free(list);
 }
 
+/* Linux would hand it out, and kill the process that writes to it. */
+static void more_than_there_is(void **state) {
+  void *memory = NULL;
+  (void)state;
+  const int64_t free_now = tsl_memory_free();
+  assert_true(free_now > 0);
+  assert_int_equal(tsl_alloc(INT64_C(1) << 40, 64, "heap", &memory), TSL_ERR_MEMORY);
+  assert_null(memory);
+  assert_non_null(
+      strstr(tsl_err_message(), "heap: no host memory for 64.0 TiB, as this process may take "));
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(grow_keeps_elements),
       cmocka_unit_test(grow_makes_room_for_many),
       cmocka_unit_test(grow_fails_and_keeps),
+      cmocka_unit_test(more_than_there_is),
   };
   return cmocka_run_group_tests_name("unit.memory", tests, NULL, NULL);
 }

@@ -39,7 +39,8 @@ const tsl_key tsl_run_keys[] = {
                   "host memory of one rank for results in flight"),
     TSL_BYTES_KEY("host_memory", RUN(host_memory), "", 1 << 20, 1e15,
                   "host memory that a rank may use for what it keeps and works in (xc, recovery of "
-                  "dp); default half of the host's free memory, split among its ranks"),
+                  "dp); default half of what the host, or the job's control group, has free, split "
+                  "among the host's ranks"),
     TSL_REAL_KEY("device_memory", RUN(device_memory), "0.8", 0.01, 0.95,
                  "share of a card's free memory that a rank may use"),
     TSL_CHOICE_KEY(
