@@ -100,9 +100,8 @@ static tsl_err deck_parse(const char *text, size_t n_bytes, const char *name, co
              (int)deck->root->line, (int)deck->root->column);
   for (int i = 0; i < n_sets; i++) TSL_TRY(tsl_deck_override(deck, i + 1));
   *out = deck;
-  deck = NULL;
 done:
-  tsl_deck_destroy(&deck);
+  if (err != TSL_OK) tsl_deck_destroy(&deck);
   return err;
 }
 

@@ -69,17 +69,18 @@ static double seconds_now(void) {
   return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
+static void sleep_seconds(double seconds) {
+  const time_t whole = (time_t)seconds;
+  struct timespec left = {whole, (long)((seconds - (double)whole) * 1e9)};
+  while (nanosleep(&left, &left) != 0 && errno == EINTR) continue;
+}
+
 double tsl_test_delay_sleep(double used, double factor, int64_t units) {
   const double slower = (factor - 1) * used, short_of = least_seconds * (double)units - used;
   const double due = slower > short_of ? slower : short_of, wait = due - late;
   if (due <= 0) return 0;
-  if (wait <= 0) {
-    late = -wait;
-    return 0;
-  }
   const double start = seconds_now();
-  struct timespec left = {(time_t)wait, (long)((wait - (double)(time_t)wait) * 1e9)};
-  while (nanosleep(&left, &left) != 0 && errno == EINTR) continue;
+  if (wait > 0) sleep_seconds(wait);
   late = fmin(seconds_now() - start - wait, MOST_LATE);
-  return wait;
+  return due;
 }

@@ -23,7 +23,7 @@ TSL_C_BEGIN
  */
 tsl_err tsl_test_delay_factor(double *factor);
 
-/** Sleep after units that have taken `used` seconds together; the seconds of sleep asked for. */
+/** Sleep after units that have taken `used` seconds together; the seconds that they last longer. */
 double tsl_test_delay_sleep(double used, double factor, int64_t units);
 
 TSL_C_END

@@ -68,5 +68,5 @@ void tsl_cpu_virtual_seconds(const tsl_unit *unit, double factor, tsl_part *part
 double tsl_cpu_unit_seconds(double start, double factor, int64_t units) {
   const double used = tsl_cpu_seconds() - start;
   if (clock_is("processor") || clock_is("work")) return used * factor;
-  return tsl_test_delay_sleep(used, factor, units) > 0 ? tsl_cpu_seconds() - start : used;
+  return used + tsl_test_delay_sleep(used, factor, units);
 }

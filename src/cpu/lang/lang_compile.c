@@ -220,9 +220,8 @@ tsl_err lang_object_load(const void *bytes, int64_t n, lang_object **out) {
   if (o->handle == NULL)
     TSL_FAIL(TSL_ERR_INTERNAL, "the compiled code cannot be loaded: %s", dlerror());
   *out = o;
-  o = NULL;
 done:
-  lang_object_close(&o);
+  if (err != TSL_OK) lang_object_close(&o);
   return err;
 }
 

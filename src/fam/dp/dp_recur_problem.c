@@ -219,9 +219,8 @@ tsl_err dp_recur_open(const tsl_problem *problem, dp_recur **out) {
   TSL_TRY(find_wanted(r));
   dp_code_args(r->recurrence, &r->args);
   *out = r;
-  r = NULL;
 done:
-  dp_recur_close(&r);
+  if (err != TSL_OK) dp_recur_close(&r);
   return err;
 }
 

@@ -7,6 +7,37 @@
 
 enum { MORE_ROWS = 64 /* stages differ by so many rows: edges are made that much longer */ };
 
+/* ---- engines */
+
+tsl_err dp_band_engine_open(const dp_band_engine *type, const dp_context *c, const dp_box *cells,
+                            void **out) {
+  tsl_err err = TSL_OK;
+  dp_band_head *head = NULL;
+  *out = NULL;
+  TSL_TRY(tsl_alloc(type->bytes, 1, "band", (void **)&head));
+  *head = (dp_band_head){.c = c, .top = cells->lo[0], .lo = cells->lo[1], .hi = cells->hi[1]};
+  *out = head;
+  TSL_TRY(type->open(head, cells->hi[0] - cells->lo[0]));
+done:
+  if (err != TSL_OK) dp_band_engine_close(type, out);
+  return err;
+}
+
+void dp_band_engine_close(const dp_band_engine *type, void **engine) {
+  if (*engine == NULL) return;
+  type->close(*engine);
+  tsl_free(*engine);
+  *engine = NULL;
+}
+
+tsl_err dp_band_engine_tile(const dp_band_engine *type, void *engine, int64_t lo, int64_t hi,
+                            const void *left, void *right, bool keep, dp_window window) {
+  dp_band_head *head = engine;
+  head->row = hi;
+  if (keep) head->keep_lo = lo;
+  return type->tile(engine, lo, hi, left, right, keep, window);
+}
+
 /* ---- bands */
 
 void dp_bands_open(dp_bands *bands, const dp_context *c, const dp_band_engine *engine,
@@ -16,7 +47,7 @@ void dp_bands_open(dp_bands *bands, const dp_context *c, const dp_band_engine *e
 
 static void band_clear(const dp_bands *bands, dp_band *b) {
   const dp_context *c = bands->c;
-  bands->engine->close(&b->engine);
+  dp_band_engine_close(bands->engine, &b->engine);
   for (int64_t k = 0; k < b->n_kept; k++) {
     dp_kept_release(c, &b->kept[k].top);
     dp_kept_release(c, &b->kept[k].left);
@@ -81,7 +112,7 @@ tsl_err dp_band_open(dp_bands *bands, const tsl_unit *units, int64_t n, dp_band 
   const dp_box cells = {{0, lo}, {bands->c->p->n, hi}};
   dp_band *b = NULL;
   void *engine = NULL;
-  TSL_TRY(bands->engine->open(bands->c->worker, &cells, &engine));
+  TSL_TRY(dp_band_engine_open(bands->engine, bands->c, &cells, &engine));
   TSL_TRY(dp_bands_add(bands, lo, hi, &b));
   b->engine = engine;
   engine = NULL;
@@ -91,7 +122,7 @@ tsl_err dp_band_open(dp_bands *bands, const tsl_unit *units, int64_t n, dp_band 
   TSL_TRY(units[0].lo[0] > 0 ? dp_band_resume(bands, b, units[0].lo[0]) : begin_free(bands, b));
   *out = b;
 done:
-  bands->engine->close(&engine);
+  dp_band_engine_close(bands->engine, &engine);
   return err;
 }
 
@@ -309,8 +340,8 @@ static tsl_err tile_in_pieces(dp_bands *bands, dp_band *b, int64_t lo, int64_t h
     const int64_t to = from + step < rows ? from + step : rows;
     TSL_TRY(keep_rows(bands, b, lo, rows, from, to, left, &kept));
     const void *side = b->lo > 0 ? kept->left.data.data : left;
-    TSL_TRY(bands->engine->tile(b->engine, lo + from, lo + to, side, bands->piece.data, false,
-                                nowhere));
+    TSL_TRY(dp_band_engine_tile(bands->engine, b->engine, lo + from, lo + to, side,
+                                bands->piece.data, false, nowhere));
     TSL_TRY(dp_edge_move(c, b->right.data, rows, from, to, bands->piece.data, false));
     TSL_TRY(dp_kept_store(c, &bands->keep, &kept->top));
     TSL_TRY(dp_kept_store(c, &bands->keep, &kept->left));
@@ -356,7 +387,8 @@ tsl_err dp_band_run(dp_bands *bands, const tsl_unit *units, int64_t n, tsl_part 
   if (c->p->mode == DP_RECOVER)
     TSL_TRY(tile_in_pieces(bands, b, lo, hi, left));
   else
-    TSL_TRY(bands->engine->tile(b->engine, lo, hi, left, b->right.data, false, window));
+    TSL_TRY(
+        dp_band_engine_tile(bands->engine, b->engine, lo, hi, left, b->right.data, false, window));
   TSL_TRY(right_out(bands, b, lo, hi - lo));
   b->right_lo = lo;
   b->row = hi;

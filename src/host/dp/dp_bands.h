@@ -21,15 +21,27 @@ typedef struct dp_window {
   int64_t ld;
 } dp_window;
 
+/** What all engines know of their band. */
+typedef struct dp_band_head {
+  const dp_context *c; /**< of the worker that has opened it */
+  int64_t top;         /**< first row that the engine knows */
+  int64_t lo, hi;      /**< columns of the table */
+  int64_t row;         /**< the last tile's end */
+  int64_t keep_lo;     /**< first row of the tile that was kept */
+} dp_band_head;
+
 /** An engine of bands. Rows and columns of tiles are letters of the table, from 0. Edges and states
  *  are memory of the device. open, tile, state_get and state_put only queue, start too. Static
  *  storage. */
 typedef struct dp_band_engine {
-  /** REQUIRED. Columns [lo[1], hi[1]), whose tiles will have rows of [lo[0], hi[0]) only; at the
-   *  boundary row above the table. lo[0] > 0: a state and left edges will be given. */
-  tsl_err (*open)(void *worker, const dp_box *cells, void **engine);
-  /** REQUIRED. NULL is accepted. */
-  void (*close)(void **engine);
+  /** REQUIRED. Bytes of an engine of a band: a struct that begins with dp_band_head, zeroed but for
+   *  that. */
+  int64_t bytes;
+  /** REQUIRED. Its columns, whose tiles will have so many rows from `top` on only; at the boundary
+   *  row above the table. top > 0: a state and left edges will be given. */
+  tsl_err (*open)(void *engine, int64_t rows);
+  /** REQUIRED. Free what open has allocated, also after its error. */
+  void (*close)(void *engine);
   /** REQUIRED. Rows [lo, hi), which continue those before; edges as in dp.h, left NULL: the
    *  boundary. right may be NULL. keep: what trace needs, for these rows only. */
   tsl_err (*tile)(void *engine, int64_t lo, int64_t hi, const void *left, void *right, bool keep,
@@ -73,6 +85,17 @@ typedef struct dp_band_engine {
   /** REQUIRED with tile_sides. `every` is a multiple of this. */
   int64_t every;
 } dp_band_engine;
+
+/** Open an engine for columns [lo[1], hi[1]), and rows [lo[0], hi[0]) of tiles.
+ *  @param[in]  c    lives as long as the engine
+ *  @param[out] out  for dp_band_engine_close; NULL after an error */
+tsl_err dp_band_engine_open(const dp_band_engine *type, const dp_context *c, const dp_box *cells,
+                            void **out);
+/** NULL is accepted. */
+void dp_band_engine_close(const dp_band_engine *type, void **engine);
+/** Compute a tile; the engine's head says what came last. */
+tsl_err dp_band_engine_tile(const dp_band_engine *type, void *engine, int64_t lo, int64_t hi,
+                            const void *left, void *right, bool keep, dp_window window);
 
 /** What an engine that leaves out cells below a score it knows is told so that it leaves out those
  *  from which a path to a cell does not attain that path's score: rows and columns that are left,

@@ -107,7 +107,7 @@ static tsl_err open_region(walk *w, const region *r, const void **left, void **e
   dp_box cells = r->cells;
   if (r->left.data == NULL && w->bands->c->p->problem != DP_LOCAL)
     cells.lo[0] = 0; /* the boundary counts from the first row */
-  TSL_TRY(e->open(w->bands->c->worker, &cells, engine));
+  TSL_TRY(dp_band_engine_open(e, w->bands->c, &cells, engine));
   if (is_aimed(w)) TSL_TRY(e->aim(*engine, w->cursor->at, w->cursor->at[DP_CURSOR_SCORE]));
   TSL_TRY(cut_top(w, r));
   TSL_TRY(e->state_put(*engine, r->cells.lo[0], w->top.data));
@@ -125,10 +125,11 @@ static tsl_err follow(walk *w, const region *r) {
   const void *left = NULL;
   void *engine = NULL;
   TSL_TRY(open_region(w, r, &left, &engine));
-  TSL_TRY(e->tile(engine, r->cells.lo[0], r->cells.hi[0], left, NULL, true, nowhere));
+  TSL_TRY(
+      dp_band_engine_tile(e, engine, r->cells.lo[0], r->cells.hi[0], left, NULL, true, nowhere));
   TSL_TRY(e->trace(engine, w->cursor, w->steps));
 done:
-  e->close(&engine);
+  dp_band_engine_close(e, &engine);
   return err;
 }
 
@@ -271,11 +272,12 @@ static tsl_err keep_sides(walk *w, const region *first, const pieces *parts, dp_
   if (parts->sides)
     TSL_TRY(e->tile_sides(engine, lo, hi, left, parts->step, kept->data));
   else
-    TSL_TRY(e->tile(engine, lo, hi, left, parts->axis == 1 ? kept->data : NULL, false, nowhere));
+    TSL_TRY(dp_band_engine_tile(e, engine, lo, hi, left, parts->axis == 1 ? kept->data : NULL,
+                                false, nowhere));
   if (parts->axis == 0) TSL_TRY(e->state_get(engine, kept->data));
   if (parts->axis == 1 && !parts->sides && is_aimed(w)) TSL_TRY(forget_score(c, kept));
 done:
-  e->close(&engine);
+  dp_band_engine_close(e, &engine);
   return err;
 }
 

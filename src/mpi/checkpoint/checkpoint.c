@@ -95,9 +95,8 @@ tsl_err tsl_checkpoint_create(const char *path, int64_t most, tsl_checkpoint_wri
   if (w->room == 0) TSL_FAIL(TSL_ERR_MEMORY, "checkpoint '%s': no memory for it", path);
   TSL_TRY(checkpoint_put(w, TSL_CHECKPOINT_MAGIC, 8));
   *out = w;
-  w = NULL;
 done:
-  tsl_checkpoint_drop(&w);
+  if (err != TSL_OK) tsl_checkpoint_drop(&w);
   return err;
 }
 

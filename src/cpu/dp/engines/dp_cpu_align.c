@@ -108,9 +108,8 @@ static tsl_err band_open(const dp_cpu_align *given, int64_t total, dp_cpu_align 
   TSL_TRY(open_memory(b));
   dp_cpu_align_begin(b);
   *out = b;
-  b = NULL;
 done:
-  dp_cpu_align_close(&b);
+  if (err != TSL_OK) dp_cpu_align_close(&b);
   return err;
 }
 
@@ -178,7 +177,7 @@ done:
 }
 
 void dp_cpu_align_close(dp_cpu_align **band) {
-  dp_cpu_align *b = band != NULL ? *band : NULL;
+  dp_cpu_align *b = *band;
   if (b == NULL) return;
   if (b->row_codes != NULL) tsl_free(b->row_codes - DP_PAD);
   TSL_FREE_ALL(b->h, b->f, b->corner, b->eh, b->ee, b->rooms, b->keep_h, b->keep_e, b->keep_row_h,

@@ -90,14 +90,13 @@ tsl_err dp_cpu_bits_open(const dp_cpu *cpu, dp_problem problem, const uint8_t *r
   lay_planes(b);
   dp_cpu_bits_begin(b);
   *out = b;
-  b = NULL;
 done:
-  dp_cpu_bits_close(&b);
+  if (err != TSL_OK) dp_cpu_bits_close(&b);
   return err;
 }
 
 void dp_cpu_bits_close(dp_cpu_bits **band) {
-  dp_cpu_bits *b = band != NULL ? *band : NULL;
+  dp_cpu_bits *b = *band;
   if (b == NULL) return;
   TSL_FREE_ALL(b->strips, b->p, b->q, b->b, b->room, b->edge, b->keep, b->top, b);
   *band = NULL;

@@ -113,14 +113,13 @@ tsl_err dp_cpu_dtw_open(const dp_cpu *cpu, tsl_type type, bool square, const voi
   to_lanes(b, columns, b->y);
   dp_cpu_dtw_begin(b);
   *out = b;
-  b = NULL;
 done:
-  dp_cpu_dtw_close(&b);
+  if (err != TSL_OK) dp_cpu_dtw_close(&b);
   return err;
 }
 
 void dp_cpu_dtw_close(dp_cpu_dtw **band) {
-  dp_cpu_dtw *b = band != NULL ? *band : NULL;
+  dp_cpu_dtw *b = *band;
   if (b == NULL) return;
   TSL_FREE_ALL(b->strips, b->x, b->y, b->h, b->corner, b->edge, b->keep_edge, b->keep_row, b);
   *band = NULL;

@@ -74,9 +74,8 @@ tsl_err dp_cpu_fold_open(const dp_cpu *cpu, const dp_cpu_interval_input *in, dp_
 #pragma omp parallel for schedule(dynamic) num_threads(cpu->threads)
   for (int k = 0; k < LOOPS_PARTS; k++) fill_part(f, k);
   *out = f;
-  f = NULL;
 done:
-  dp_cpu_fold_close(&f);
+  if (err != TSL_OK) dp_cpu_fold_close(&f);
   return err;
 }
 

@@ -169,14 +169,13 @@ tsl_err dp_cpu_interval_open(const dp_cpu *cpu, const dp_cpu_interval_input *in,
   w->span = in->span;
   dp_cpu_interval_begin(w);
   *out = w;
-  w = NULL;
 done:
-  dp_cpu_interval_close(&w);
+  if (err != TSL_OK) dp_cpu_interval_close(&w);
   return err;
 }
 
 void dp_cpu_interval_close(dp_cpu_interval **interval) {
-  dp_cpu_interval *w = interval != NULL ? *interval : NULL;
+  dp_cpu_interval *w = *interval;
   if (w == NULL) return;
   dp_cpu_fold_close(&w->fold);
   TSL_FREE_ALL(w->values, w->d, w->base, w->high, w->low, w->letters, w);

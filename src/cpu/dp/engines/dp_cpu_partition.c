@@ -64,9 +64,8 @@ tsl_err dp_cpu_partition_open(const dp_cpu *cpu, const rna_weights_input *in,
   for (int k = 0; k < rna_weights_parts(); k++) rna_weights_fill(&f->w, k);
   dp_cpu_partition_begin(f);
   *out = f;
-  f = NULL;
 done:
-  dp_cpu_partition_close(&f);
+  if (err != TSL_OK) dp_cpu_partition_close(&f);
   return err;
 }
 

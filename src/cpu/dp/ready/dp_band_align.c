@@ -4,53 +4,45 @@
 #include <string.h>
 
 typedef struct align_band {
+  dp_band_head band;
   dp_cpu_align *align;
-  const tsl_worker *w;
-  int64_t top, lo, hi, keep_lo; /**< top: first row that the engine knows */
 } align_band;
 
 static int64_t width_of(const align_band *e) {
-  return e->hi - e->lo;
+  return e->band.hi - e->band.lo;
 }
 
-static void close_align(void **engine) {
-  align_band *e = *engine;
-  if (e == NULL) return;
+static void close_align(void *engine) {
+  align_band *e = engine;
   dp_cpu_align_close(&e->align);
-  tsl_free(e);
-  *engine = NULL;
 }
 
-static tsl_err open_align(void *worker, const dp_box *cells, void **engine) {
+static tsl_err open_align(void *engine, int64_t rows) {
   tsl_err err = TSL_OK;
-  const int64_t top = cells->lo[0], n = cells->hi[0] - top, lo = cells->lo[1], hi = cells->hi[1];
-  const tsl_worker *w = worker;
-  const dp_params *p = w->dp.c.p;
-  const uint8_t *a = (const uint8_t *)dp_input(&w->dp.c, DP_A) + top, *b = dp_input(&w->dp.c, DP_B);
-  align_band *e = NULL;
-  *engine = NULL;
-  TSL_TRY(tsl_alloc(1, sizeof *e, "band", (void **)&e));
-  *e = (align_band){.w = w, .top = top, .lo = lo, .hi = hi};
-  *engine = e;
+  align_band *e = engine;
+  const dp_context *c = e->band.c;
+  const dp_params *p = c->p;
+  const dp_cpu *cpu = &((const tsl_worker *)c->worker)->cpu;
+  const int64_t top = e->band.top, lo = e->band.lo, width = width_of(e);
+  const uint8_t *a = (const uint8_t *)dp_input(c, DP_A) + top;
+  const uint8_t *b = (const uint8_t *)dp_input(c, DP_B) + lo;
   if (p->problem == DP_EDIT)
-    TSL_TRY(dp_cpu_edit_open(&w->cpu, p->insert, p->remove, p->replace, a, n, b + lo, hi - lo, p->m,
-                             lo, &e->align));
+    TSL_TRY(dp_cpu_edit_open(cpu, p->insert, p->remove, p->replace, a, rows, b, width, p->m, lo,
+                             &e->align));
   else
-    TSL_TRY(dp_cpu_align_open(&w->cpu, (dp_problem)p->problem, &p->scores, a, n, b + lo, hi - lo,
-                              p->m, lo, &e->align));
-  if (w->dp.c.begun) dp_cpu_align_prune(e->align, p->n - top, p->m - lo, p->least);
+    TSL_TRY(dp_cpu_align_open(cpu, (dp_problem)p->problem, &p->scores, a, rows, b, width, p->m, lo,
+                              &e->align));
+  if (c->begun) dp_cpu_align_prune(e->align, p->n - top, p->m - lo, p->least);
   dp_cpu_align_begin(e->align);
 done:
-  if (err != TSL_OK) close_align(engine);
   return err;
 }
 
 static tsl_err tile_align(void *engine, int64_t lo, int64_t hi, const void *left, void *right,
                           bool keep, dp_window window) {
-  align_band *e = engine;
+  const align_band *e = engine;
   (void)window; /* the table is made by plain loops */
-  if (keep) e->keep_lo = lo;
-  return dp_cpu_align_tile(e->align, lo - e->top, hi - e->top, left, right, keep);
+  return dp_cpu_align_tile(e->align, lo - e->band.top, hi - e->band.top, left, right, keep);
 }
 
 static int64_t dp_band_align_keep_bytes(const void *worker, int64_t rows, int64_t columns) {
@@ -66,13 +58,13 @@ static int64_t state_bytes_align(const dp_params *p, int64_t columns) {
 
 static tsl_err dp_band_align_state_get(void *engine, void *state) {
   const align_band *e = engine;
-  memset(state, 0, (size_t)state_bytes_align(e->w->dp.c.p, width_of(e)));
+  memset(state, 0, (size_t)state_bytes_align(e->band.c->p, width_of(e)));
   dp_cpu_align_row_get(e->align, state, (int32_t *)state + width_of(e));
   return TSL_OK;
 }
 
 static tsl_err dp_band_align_state_put(void *engine, int64_t row, const void *state) {
-  align_band *e = engine;
+  const align_band *e = engine;
   (void)row; /* a tile says where it begins */
   dp_cpu_align_row_put(e->align, state, (const int32_t *)state + width_of(e));
   return TSL_OK;
@@ -84,15 +76,16 @@ static tsl_err trace_align(void *engine, tsl_cursor *cursor, dp_steps *steps) {
   tsl_err err = TSL_OK;
   const align_band *e = engine;
   int64_t *at = cursor->at, n = 0;
-  dp_place place = {.row = at[0] - e->top, .column = at[1] - e->lo, .state = (int32_t)at[2]};
-  const int64_t room = at[0] - e->keep_lo + place.column;
+  dp_place place = {
+      .row = at[0] - e->band.top, .column = at[1] - e->band.lo, .state = (int32_t)at[2]};
+  const int64_t room = at[0] - e->band.keep_lo + place.column;
   uint8_t *directions = NULL;
   TSL_TRY(tsl_alloc(room, 1, "steps", (void **)&directions));
   TSL_TRY(dp_cpu_align_trace(e->align, &place, directions, room, &n));
-  TSL_TRY(dp_steps_alignment(&e->w->dp.c, directions, n, at[0], at[1], steps));
-  if (e->w->dp.c.p->problem == DP_LOCAL)
-    at[DP_CURSOR_SCORE] -= dp_steps_score(&e->w->dp.c, directions, n, at[0], at[1], place.state);
-  at[0] = e->top + place.row, at[1] = e->lo + place.column, at[2] = place.state;
+  TSL_TRY(dp_steps_alignment(e->band.c, directions, n, at[0], at[1], steps));
+  if (e->band.c->p->problem == DP_LOCAL)
+    at[DP_CURSOR_SCORE] -= dp_steps_score(e->band.c, directions, n, at[0], at[1], place.state);
+  at[0] = e->band.top + place.row, at[1] = e->band.lo + place.column, at[2] = place.state;
   if (place.done) cursor->lane = -1;
 done:
   tsl_free(directions);
@@ -101,7 +94,7 @@ done:
 
 static tsl_err aim_align(void *engine, const int64_t at[2], int64_t score) {
   const align_band *e = engine;
-  const dp_aim aim = dp_aim_of(e->w->dp.c.p, e->top, e->lo, at, score);
+  const dp_aim aim = dp_aim_of(e->band.c->p, e->band.top, e->band.lo, at, score);
   dp_cpu_align_prune(e->align, aim.rows, aim.columns, aim.known);
   return TSL_OK;
 }
@@ -118,13 +111,13 @@ static tsl_err best_align(void *engine, int64_t best[3]) {
   const align_band *e = engine;
   const dp_best found = dp_cpu_align_best(e->align);
   best[0] = found.score, best[1] = found.row;
-  best[2] = found.score > 0 ? e->lo + found.column : 0;
+  best[2] = found.score > 0 ? e->band.lo + found.column : 0;
   return TSL_OK;
 }
 
 static tsl_err best_put(void *engine, const int64_t best[3]) {
   const align_band *e = engine;
-  const dp_best found = {best[0], best[1], best[2] - e->lo};
+  const dp_best found = {best[0], best[1], best[2] - e->band.lo};
   dp_cpu_align_best_put(e->align, &found);
   return TSL_OK;
 }
@@ -135,6 +128,7 @@ static tsl_err pruned_align(void *engine, int64_t *cells) {
 }
 
 const dp_band_engine dp_engine_align_cpu = {
+    .bytes = sizeof(align_band),
     .open = open_align,
     .close = close_align,
     .tile = tile_align,

@@ -9,7 +9,7 @@
 enum { STRIP = 1024, BLOCK = 64 };
 
 static int64_t width_of(const plain_band *e) {
-  return e->hi - e->lo;
+  return e->band.hi - e->band.lo;
 }
 
 static int64_t dp_band_plain_value_bytes(const plain_band *e) {
@@ -33,34 +33,29 @@ static void put_boundary(const plain_band *e, void *values, int64_t k, int64_t n
 
 /* ---- open, close */
 
-static void close_plain(void **engine) {
-  plain_band *e = *engine;
-  if (e == NULL) return;
-  TSL_FREE_ALL(e->h, e->f, e);
-  *engine = NULL;
+static void close_plain(void *engine) {
+  plain_band *e = engine;
+  TSL_FREE_ALL(e->h, e->f);
 }
 
 static void begin_plain(plain_band *e) {
-  for (int64_t c = 0; c <= width_of(e); c++) put_boundary(e, e->h, c, e->lo + c, true);
+  for (int64_t c = 0; c <= width_of(e); c++) put_boundary(e, e->h, c, e->band.lo + c, true);
   for (int64_t c = 0; c < width_of(e) && e->f != NULL; c++) e->f[c] = DP_MINUS_INFINITY;
 }
 
-static tsl_err open_plain(void *worker, const dp_box *cells, void **engine) {
+static tsl_err open_plain(void *engine, int64_t rows) {
   tsl_err err = TSL_OK;
-  const int64_t lo = cells->lo[1], hi = cells->hi[1];
-  const tsl_worker *w = worker;
-  plain_band *e = NULL;
-  *engine = NULL;
-  TSL_TRY(tsl_alloc(1, sizeof *e, "band", (void **)&e));
-  *e = (plain_band){.p = w->dp.c.p, .threads = w->cpu.threads, .lo = lo, .hi = hi};
-  *engine = e;
-  e->a = dp_input(&w->dp.c, DP_A), e->b = dp_input(&w->dp.c, DP_B);
-  TSL_TRY(tsl_alloc(hi - lo + 1, (size_t)dp_band_plain_value_bytes(e), "row of the table", &e->h));
+  plain_band *e = engine;
+  const dp_context *c = e->band.c;
+  (void)rows; /* any */
+  e->p = c->p, e->threads = ((const tsl_worker *)c->worker)->cpu.threads;
+  e->a = dp_input(c, DP_A), e->b = dp_input(c, DP_B);
+  TSL_TRY(
+      tsl_alloc(width_of(e) + 1, (size_t)dp_band_plain_value_bytes(e), "row of the table", &e->h));
   if (dp_ready_of(e->p)->affine)
-    TSL_TRY(tsl_alloc(hi - lo, sizeof *e->f, "row of gaps", (void **)&e->f));
+    TSL_TRY(tsl_alloc(width_of(e), sizeof *e->f, "row of gaps", (void **)&e->f));
   begin_plain(e);
 done:
-  if (err != TSL_OK) close_plain(engine);
   return err;
 }
 
@@ -231,7 +226,7 @@ static tsl_err dp_band_plain_state_put(void *engine, int64_t row, const void *st
 static double goal_of(const plain_band *e, bool last) {
   const int64_t width = width_of(e);
   const int32_t *h = e->h;
-  if (dp_edge_is_bits(e->p)) return (e->lo == 0 ? h[0] : 0) + (double)(h[width] - h[0]);
+  if (dp_edge_is_bits(e->p)) return (e->band.lo == 0 ? h[0] : 0) + (double)(h[width] - h[0]);
   if (!last) return 0;
   if (e->p->type == TSL_F32) return ((const float *)e->h)[width];
   if (e->p->type == TSL_F64) return ((const double *)e->h)[width];
@@ -254,6 +249,7 @@ static tsl_err best_put(void *engine, const int64_t best[3]) {
 }
 
 const dp_band_engine dp_engine_plain_cpu = {
+    .bytes = sizeof(plain_band),
     .open = open_plain,
     .close = close_plain,
     .tile = tile_plain,

@@ -11,12 +11,12 @@
 #include "dp_backend.h"
 
 typedef struct plain_band {
+  dp_band_head band;
   const dp_params *p;
   int threads;
   const void *a, *b; /**< inputs, not owned */
-  int64_t lo, hi;
-  void *h;    /**< [width + 1] last row computed, entry 0 the column before the band */
-  int32_t *f; /**< [width] affine: F of that row */
+  void *h;           /**< [width + 1] last row computed, entry 0 the column before the band */
+  int32_t *f;        /**< [width] affine: F of that row */
   int64_t best[3];
 } plain_band;
 

@@ -29,7 +29,7 @@
   } while (0)
 
 #define ROW_LETTER (((const uint8_t *)e->a)[t->lo + r])
-#define COLUMN_LETTER (((const uint8_t *)e->b)[e->lo + c])
+#define COLUMN_LETTER (((const uint8_t *)e->b)[e->band.lo + c])
 
 void plain_lcs(const plain_block *k) {
   PLAIN_BLOCK(int32_t, {
@@ -52,8 +52,8 @@ void plain_edit(const plain_block *k) {
 }
 
 /** Distance of two numbers in their own type. */
-#define DISTANCE(T, FABS)                                                  \
-  const T d = ((const T *)e->a)[t->lo + r] - ((const T *)e->b)[e->lo + c]; \
+#define DISTANCE(T, FABS)                                                       \
+  const T d = ((const T *)e->a)[t->lo + r] - ((const T *)e->b)[e->band.lo + c]; \
   const T cost = square ? d * d : FABS(d)
 
 #define DTW(T, FABS)                                 \
@@ -99,7 +99,7 @@ void plain_affine(const plain_block *k) {
       if (local && value < 0) value = 0;
       if (cells != NULL) cells[c] = value;
       if (local && value > k->best[0])
-        k->best[0] = value, k->best[1] = t->lo + r + 1, k->best[2] = e->lo + c + 1;
+        k->best[0] = value, k->best[1] = t->lo + r + 1, k->best[2] = e->band.lo + c + 1;
       h[c] = value;
       diagonal = up, left = value;
     }

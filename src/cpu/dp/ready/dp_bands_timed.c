@@ -45,14 +45,14 @@ static tsl_err try_band(tsl_worker *w, const tsl_unit *units, int64_t n, tsl_par
   void *engine = NULL, *left = NULL, *right = NULL;
   TSL_TRY(tsl_alloc(size, 1, "edge", &left));
   TSL_TRY(tsl_alloc(size, 1, "edge", &right));
-  TSL_TRY(w->dp.bands.engine->open(w, &cells, &engine));
+  TSL_TRY(dp_band_engine_open(w->dp.bands.engine, c, &cells, &engine));
   if (guess) TSL_TRY(put_guess(w, engine, units, units[n - 1].hi[1] - from, left));
   start = tsl_cpu_seconds();
-  TSL_TRY(w->dp.bands.engine->tile(engine, top, top + rows, from > 0 ? left : NULL, right, false,
-                                   dp_window_of(c, &units[0], &parts[0])));
+  TSL_TRY(dp_band_engine_tile(w->dp.bands.engine, engine, top, top + rows, from > 0 ? left : NULL,
+                              right, false, dp_window_of(c, &units[0], &parts[0])));
   dp_cpu_spread(w, start, units, n, parts);
 done:
-  w->dp.bands.engine->close(&engine);
+  dp_band_engine_close(w->dp.bands.engine, &engine);
   TSL_FREE_ALL(left, right);
   return err;
 }

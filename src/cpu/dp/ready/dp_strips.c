@@ -76,7 +76,7 @@ double dp_strips_again(const tsl_worker *w, const dp_strips_cut *cut) {
 
 static void strip_close(const dp_strips *strips, strip **t) {
   if (*t == NULL) return;
-  strips->engine->close(&(*t)->engine);
+  dp_band_engine_close(strips->engine, &(*t)->engine);
   tsl_free(*t);
   *t = NULL;
 }
@@ -112,8 +112,9 @@ static tsl_err strip_open(const dp_strips *strips, int64_t s, strip **out) {
   dp_context_set(&t->w.dp.c, &t->problem, &t->w, &dp_memory_host, NULL);
   t->w.cpu = strips->w->cpu;
   t->w.cpu.threads = strips->cut.threads;
-  TSL_TRY(strips->engine->open(&t->w, &(dp_box){{0, t->at.columns[0]}, {t->p.n, t->at.columns[1]}},
-                               &t->engine));
+  TSL_TRY(dp_band_engine_open(strips->engine, &t->w.dp.c,
+                              &(dp_box){{0, t->at.columns[0]}, {t->p.n, t->at.columns[1]}},
+                              &t->engine));
   TSL_TRY(put_top(strips, t, strips->sides[s].corner));
   *out = t;
   t = NULL;
@@ -211,8 +212,8 @@ static tsl_err run_piece(dp_strips *strips, int64_t s, const strip *t, int64_t l
     TSL_TRY(dp_edge_move(c, edge, rows, lo, hi, left, true));
   }
   TSL_TRY(dp_reserve(c, &strips->part[1], bytes, "side of a piece"));
-  TSL_TRY(strips->engine->tile(t->engine, lo, hi, left, strips->part[1].data, keep,
-                               (dp_window){NULL, 0}));
+  TSL_TRY(dp_band_engine_tile(strips->engine, t->engine, lo, hi, left, strips->part[1].data, keep,
+                              (dp_window){NULL, 0}));
   if (!keep)
     TSL_TRY(dp_edge_move(c, strips->right.data, rows, lo, hi, strips->part[1].data, false));
   TSL_TRY(

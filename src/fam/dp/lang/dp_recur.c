@@ -209,9 +209,8 @@ tsl_err dp_recurrence_create(const dp_equation *equation, const void *const *dat
     TSL_TRY(check_alike(&equation->names.tables[0], &equation->names.tables[t]));
   TSL_TRY(parse_all(r));
   *out = r;
-  r = NULL;
 done:
-  dp_recurrence_destroy(&r);
+  if (err != TSL_OK) dp_recurrence_destroy(&r);
   return err;
 }
 

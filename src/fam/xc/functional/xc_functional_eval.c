@@ -24,9 +24,8 @@ tsl_err xc_evaluator_create(const xc_functional *functional, int n_spins, int le
   for (int k = 0; k < functional->n_terms; k++)
     TSL_TRY(xc_library_libxc.open(functional->terms[k].name, n_spins, &made->handles[k]));
   *out = made;
-  made = NULL;
 done:
-  xc_evaluator_destroy(&made);
+  if (err != TSL_OK) xc_evaluator_destroy(&made);
   return err;
 }
 

@@ -188,9 +188,8 @@ tsl_err dp_partition_open(dp_card *card, const rna_weights_input *in, dp_partiti
   TSL_TRY(take_tables(w));
   TSL_TRY(dp_partition_begin(w));
   *out = w;
-  w = NULL;
 done:
-  dp_partition_close(&w);
+  if (err != TSL_OK) dp_partition_close(&w);
   return err;
 }
 

@@ -43,6 +43,11 @@ void dp_pinned_release(dp_buffer *buffer);
 
 extern const dp_band_engine dp_engine_bits, dp_engine_align, dp_engine_grid, dp_engine_table;
 
+/** The card of a worker's context. */
+static inline dp_card *dp_card_of(const dp_context *c) {
+  return (dp_card *)c->device;
+}
+
 /** dp_band_engine.best and best_put of a band of alignments whose first column is lo. */
 tsl_err dp_gpu_align_best(dp_affine *align, int64_t lo, int64_t best[3]);
 tsl_err dp_gpu_align_best_put(dp_affine *align, int64_t lo, const int64_t best[3]);

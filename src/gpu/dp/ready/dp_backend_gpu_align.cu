@@ -2,55 +2,42 @@
 #include "dp_backend_gpu.cuh"
 
 typedef struct align_band {
+  dp_band_head band;
   dp_affine *align;
-  dp_worker *w;
-  int64_t top, lo, hi, keep_lo; /* top: first row that the engine knows */
 } align_band;
 
-static void close_align(void **engine) {
-  align_band *e = (align_band *)*engine;
-  if (e == NULL) return;
+static void close_align(void *engine) {
+  align_band *e = (align_band *)engine;
   dp_affine_close(&e->align);
-  tsl_free(e);
-  *engine = NULL;
 }
 
-static tsl_err open_align(void *worker, const dp_box *cells, void **engine) {
+static tsl_err open_align(void *engine, int64_t rows) {
   tsl_err err = TSL_OK;
-  const int64_t top = cells->lo[0], lo = cells->lo[1], hi = cells->hi[1];
-  dp_worker *w = (dp_worker *)worker;
-  const dp_params *p = w->dp.c.p;
-  align_band *e = NULL;
-  *engine = NULL;
-  TSL_TRY(tsl_alloc(1, sizeof *e, "band", (void **)&e));
-  *engine = e;
-  e->w = w;
-  e->top = top;
-  e->lo = lo;
-  e->hi = hi;
-  TSL_TRY(dp_affine_open(&w->card, (dp_problem)p->problem, &p->scores,
-                         (const uint8_t *)dp_input(&w->dp.c, DP_A) + top, cells->hi[0] - top,
-                         (const uint8_t *)dp_input(&w->dp.c, DP_B) + lo, hi - lo, p->m, lo, 0,
-                         &e->align));
-  if (w->dp.c.begun) TSL_TRY(dp_affine_prune(e->align, p->n - top, p->m - lo, p->least));
+  align_band *e = (align_band *)engine;
+  const dp_context *c = e->band.c;
+  const dp_params *p = c->p;
+  const int64_t top = e->band.top, lo = e->band.lo;
+  const uint8_t *a = (const uint8_t *)dp_input(c, DP_A) + top;
+  const uint8_t *b = (const uint8_t *)dp_input(c, DP_B) + lo;
+  TSL_TRY(dp_affine_open(dp_card_of(c), (dp_problem)p->problem, &p->scores, a, rows, b,
+                         e->band.hi - lo, p->m, lo, 0, &e->align));
+  if (c->begun) TSL_TRY(dp_affine_prune(e->align, p->n - top, p->m - lo, p->least));
 done:
-  if (err != TSL_OK) close_align(engine);
   return err;
 }
 
 static tsl_err tile_align(void *engine, int64_t lo, int64_t hi, const void *left, void *right,
                           bool keep, dp_window) {
   align_band *e = (align_band *)engine;
-  if (keep) e->keep_lo = lo;
-  return dp_affine_tile(e->align, lo - e->top, hi - e->top, (const int32_t *)left, (int32_t *)right,
-                        keep);
+  return dp_affine_tile(e->align, lo - e->band.top, hi - e->band.top, (const int32_t *)left,
+                        (int32_t *)right, keep);
 }
 
 static tsl_err tile_sides_align(void *engine, int64_t lo, int64_t hi, const void *left,
                                 int64_t every, void *sides) {
   align_band *e = (align_band *)engine;
-  return dp_affine_tile_sides(e->align, lo - e->top, hi - e->top, (const int32_t *)left, every,
-                              (int32_t *)sides);
+  return dp_affine_tile_sides(e->align, lo - e->band.top, hi - e->band.top, (const int32_t *)left,
+                              every, (int32_t *)sides);
 }
 
 static int64_t dp_backend_gpu_align_keep_bytes(const void *, int64_t rows, int64_t columns) {
@@ -63,24 +50,24 @@ static tsl_err dp_backend_gpu_align_state_get(void *engine, void *state) {
 
 static tsl_err dp_backend_gpu_align_state_put(void *engine, int64_t row, const void *state) {
   align_band *e = (align_band *)engine;
-  return dp_affine_state_put(e->align, row - e->top, state);
+  return dp_affine_state_put(e->align, row - e->band.top, state);
 }
 
 static tsl_err trace_align(void *engine, tsl_cursor *cursor, dp_steps *steps) {
   tsl_err err = TSL_OK;
   align_band *e = (align_band *)engine;
   int64_t *at = cursor->at, n = 0;
-  dp_place place = {at[0] - e->top, at[1] - e->lo, (int32_t)at[2], 0};
-  const int64_t room = at[0] - e->keep_lo + place.column;
+  dp_place place = {at[0] - e->band.top, at[1] - e->band.lo, (int32_t)at[2], 0};
+  const int64_t room = at[0] - e->band.keep_lo + place.column;
   uint8_t *directions = NULL;
   TSL_TRY(tsl_alloc(room, 1, "steps", (void **)&directions));
-  TSL_TRY(e->w->dp.c.p->host ? dp_affine_trace_host(e->align, &place, directions, room, &n)
+  TSL_TRY(e->band.c->p->host ? dp_affine_trace_host(e->align, &place, directions, room, &n)
                              : dp_affine_trace(e->align, &place, directions, room, &n));
-  TSL_TRY(dp_steps_alignment(&e->w->dp.c, directions, n, at[0], at[1], steps));
-  if (e->w->dp.c.p->problem == DP_LOCAL)
-    at[DP_CURSOR_SCORE] -= dp_steps_score(&e->w->dp.c, directions, n, at[0], at[1], place.state);
-  at[0] = e->top + place.row;
-  at[1] = e->lo + place.column;
+  TSL_TRY(dp_steps_alignment(e->band.c, directions, n, at[0], at[1], steps));
+  if (e->band.c->p->problem == DP_LOCAL)
+    at[DP_CURSOR_SCORE] -= dp_steps_score(e->band.c, directions, n, at[0], at[1], place.state);
+  at[0] = e->band.top + place.row;
+  at[1] = e->band.lo + place.column;
   at[2] = place.state;
   if (place.done) cursor->lane = -1;
 done:
@@ -90,7 +77,7 @@ done:
 
 static tsl_err aim_align(void *engine, const int64_t at[2], int64_t score) {
   align_band *e = (align_band *)engine;
-  const dp_aim aim = dp_aim_of(e->w->dp.c.p, e->top, e->lo, at, score);
+  const dp_aim aim = dp_aim_of(e->band.c->p, e->band.top, e->band.lo, at, score);
   return dp_affine_prune(e->align, aim.rows, aim.columns, aim.known);
 }
 
@@ -121,12 +108,12 @@ tsl_err dp_gpu_align_best_put(dp_affine *align, int64_t lo, const int64_t best[3
 
 static tsl_err best_align(void *engine, int64_t best[3]) {
   const align_band *e = (const align_band *)engine;
-  return dp_gpu_align_best(e->align, e->lo, best);
+  return dp_gpu_align_best(e->align, e->band.lo, best);
 }
 
 static tsl_err best_put_align(void *engine, const int64_t best[3]) {
   const align_band *e = (const align_band *)engine;
-  return dp_gpu_align_best_put(e->align, e->lo, best);
+  return dp_gpu_align_best_put(e->align, e->band.lo, best);
 }
 
 static tsl_err start_align(void *engine, int64_t lo, int64_t hi, const void *left, void *right) {
@@ -147,6 +134,7 @@ static tsl_err pruned_align(void *engine, int64_t *cells) {
 }
 
 const dp_band_engine dp_engine_align = {
+    .bytes = sizeof(align_band),
     .open = open_align,
     .close = close_align,
     .tile = tile_align,

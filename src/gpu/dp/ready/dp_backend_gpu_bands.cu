@@ -50,7 +50,7 @@ tsl_err dp_gpu_trial_open(dp_worker *w, const tsl_unit *units, int64_t n, int64_
   TSL_TRY(tsl_gpu_reserve(&w->card.memory, left, size, "edge"));
   TSL_TRY(tsl_gpu_reserve(&w->card.memory, right, size, "edge"));
   TSL_CUDA_TRY(cudaMemsetAsync(left->data, 0, (size_t)size, w->card.stream));
-  TSL_TRY(w->dp.bands.engine->open(w, &cells, &t->engine));
+  TSL_TRY(dp_band_engine_open(w->dp.bands.engine, &w->dp.c, &cells, &t->engine));
   if (t->row > 0) TSL_TRY(begin_at(w, t->engine, hi - lo, t->row));
   if (lo > 0) t->left = left->data;
 done:
@@ -66,12 +66,12 @@ static tsl_err try_band(dp_worker *w, const tsl_unit *units, int64_t n, tsl_part
   double seconds = 0;
   TSL_TRY(dp_gpu_trial_open(w, units, n, rows, &t));
   TSL_TRY(tsl_gpu_timer_start(&w->card.timer, w->card.stream));
-  TSL_TRY(w->dp.bands.engine->tile(t.engine, t.row, t.row + rows, t.left,
-                                   w->stages.trial_right.data, false, window));
+  TSL_TRY(dp_band_engine_tile(w->dp.bands.engine, t.engine, t.row, t.row + rows, t.left,
+                              w->stages.trial_right.data, false, window));
   TSL_TRY(tsl_gpu_timer_stop(&w->card.timer, w->card.stream, &seconds));
   tsl_seconds_spread(seconds, units, n, parts);
 done:
-  w->dp.bands.engine->close(&t.engine);
+  dp_band_engine_close(w->dp.bands.engine, &t.engine);
   return err;
 }
 

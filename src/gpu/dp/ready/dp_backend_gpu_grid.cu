@@ -2,51 +2,34 @@
 #include "dp_backend_gpu.cuh"
 
 typedef struct grid_band {
+  dp_band_head band;
   dp_grid *grid;
-  dp_worker *w;
-  int64_t top, lo, hi, keep_lo; /* top: first row that the engine knows */
 } grid_band;
 
-static void close_grid(void **engine) {
-  grid_band *e = (grid_band *)*engine;
-  if (e == NULL) return;
+static void close_grid(void *engine) {
+  grid_band *e = (grid_band *)engine;
   dp_grid_close(&e->grid);
-  tsl_free(e);
-  *engine = NULL;
 }
 
-static tsl_err open_grid(void *worker, const dp_box *cells, void **engine) {
-  tsl_err err = TSL_OK;
-  const int64_t top = cells->lo[0], n = cells->hi[0] - top, lo = cells->lo[1], hi = cells->hi[1];
-  dp_worker *w = (dp_worker *)worker;
-  const dp_params *p = w->dp.c.p;
-  grid_band *e = NULL;
-  *engine = NULL;
-  TSL_TRY(tsl_alloc(1, sizeof *e, "band", (void **)&e));
-  *engine = e;
-  e->w = w;
-  e->top = top;
-  e->lo = lo;
-  e->hi = hi;
+static tsl_err open_grid(void *engine, int64_t rows) {
+  grid_band *e = (grid_band *)engine;
+  const dp_context *c = e->band.c;
+  const dp_params *p = c->p;
+  const int64_t lo = e->band.lo, width = e->band.hi - lo;
+  const char *a = (const char *)dp_input(c, DP_A), *b = (const char *)dp_input(c, DP_B);
   if (p->problem == DP_DTW)
-    TSL_TRY(dp_grid_open_dtw(&w->card, (tsl_type)p->type, p->square != 0,
-                             (const char *)dp_input(&w->dp.c, DP_A) + top * w->dp.c.bytes, n,
-                             (const char *)dp_input(&w->dp.c, DP_B) + lo * w->dp.c.bytes, hi - lo,
-                             lo, &e->grid));
-  else
-    TSL_TRY(dp_grid_open_edit(
-        &w->card, p->insert, p->remove, p->replace, (const uint8_t *)dp_input(&w->dp.c, DP_A) + top,
-        n, (const uint8_t *)dp_input(&w->dp.c, DP_B) + lo, hi - lo, p->m, lo, &e->grid));
-done:
-  if (err != TSL_OK) close_grid(engine);
-  return err;
+    return dp_grid_open_dtw(dp_card_of(c), (tsl_type)p->type, p->square != 0,
+                            a + e->band.top * c->bytes, rows, b + lo * c->bytes, width, lo,
+                            &e->grid);
+  return dp_grid_open_edit(dp_card_of(c), p->insert, p->remove, p->replace,
+                           (const uint8_t *)a + e->band.top, rows, (const uint8_t *)b + lo, width,
+                           p->m, lo, &e->grid);
 }
 
 static tsl_err tile_grid(void *engine, int64_t lo, int64_t hi, const void *left, void *right,
                          bool keep, dp_window) {
   grid_band *e = (grid_band *)engine;
-  if (keep) e->keep_lo = lo;
-  return dp_grid_tile(e->grid, lo - e->top, hi - e->top, left, right, keep);
+  return dp_grid_tile(e->grid, lo - e->band.top, hi - e->band.top, left, right, keep);
 }
 
 static int64_t dp_backend_gpu_grid_keep_bytes(const void *, int64_t rows, int64_t columns) {
@@ -64,23 +47,23 @@ static tsl_err dp_backend_gpu_grid_state_get(void *engine, void *state) {
 
 static tsl_err dp_backend_gpu_grid_state_put(void *engine, int64_t row, const void *state) {
   grid_band *e = (grid_band *)engine;
-  return dp_grid_state_put(e->grid, row - e->top, state);
+  return dp_grid_state_put(e->grid, row - e->band.top, state);
 }
 
 static tsl_err trace_grid(void *engine, tsl_cursor *cursor, dp_steps *steps) {
   tsl_err err = TSL_OK;
   grid_band *e = (grid_band *)engine;
-  int64_t *at = cursor->at, row = at[0] - e->top, column = at[1] - e->lo, n = 0;
-  const int64_t room = at[0] - e->keep_lo + column;
+  int64_t *at = cursor->at, row = at[0] - e->band.top, column = at[1] - e->band.lo, n = 0;
+  const int64_t room = at[0] - e->band.keep_lo + column;
   uint8_t *directions = NULL;
   TSL_TRY(tsl_alloc(room, 1, "steps", (void **)&directions));
-  TSL_TRY(e->w->dp.c.p->host ? dp_grid_trace_host(e->grid, &row, &column, directions, room, &n)
+  TSL_TRY(e->band.c->p->host ? dp_grid_trace_host(e->grid, &row, &column, directions, room, &n)
                              : dp_grid_trace(e->grid, &row, &column, directions, room, &n));
-  TSL_TRY(e->w->dp.c.p->problem == DP_DTW
+  TSL_TRY(e->band.c->p->problem == DP_DTW
               ? dp_steps_cells(directions, n, at[0], at[1], steps)
-              : dp_steps_alignment(&e->w->dp.c, directions, n, at[0], at[1], steps));
-  at[0] = e->top + row;
-  at[1] = e->lo + column;
+              : dp_steps_alignment(e->band.c, directions, n, at[0], at[1], steps));
+  at[0] = e->band.top + row;
+  at[1] = e->band.lo + column;
 done:
   tsl_free(directions);
   return err;
@@ -92,6 +75,7 @@ static tsl_err goal_grid(void *engine, bool last, double *goal) {
 }
 
 const dp_band_engine dp_engine_grid = {
+    .bytes = sizeof(grid_band),
     .open = open_grid,
     .close = close_grid,
     .tile = tile_grid,

@@ -125,6 +125,6 @@ tsl_err dp_gpu_stages_trial(dp_worker *w, const tsl_unit *units, int64_t n, tsl_
     t.row += rows;
   }
 done:
-  w->dp.bands.engine->close(&t.engine);
+  dp_band_engine_close(w->dp.bands.engine, &t.engine);
   return err;
 }

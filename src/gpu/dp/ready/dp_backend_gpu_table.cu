@@ -9,10 +9,9 @@
 enum { SCAN_THREADS = 1024 };
 
 typedef struct table_band {
-  dp_worker *w;
+  dp_band_head band;
   dp_affine *align;           /* alignments with affine gaps */
   dp_grid *grid;              /* the others */
-  int64_t lo, hi, row;        /* row: rows done */
   tsl_gpu_buffer cells;       /* of a tile, [rows][hi - lo] */
   tsl_gpu_buffer left, right; /* bits: the edges as values, [rows + 1] */
   tsl_gpu_buffer corner;      /* value left of the last row, lo > 0 */
@@ -75,52 +74,41 @@ static __global__ void bits_kernel(const int32_t *values, int parts, int64_t row
 
 /* ---- open and close */
 
-static void close_table(void **engine) {
-  table_band *e = (table_band *)*engine;
-  if (e == NULL) return;
+static void close_table(void *engine) {
+  table_band *e = (table_band *)engine;
   dp_affine_close(&e->align);
   dp_grid_close(&e->grid);
   tsl_gpu_buffer *const all[] = {&e->cells, &e->left, &e->right, &e->corner};
-  for (tsl_gpu_buffer *buffer : all) tsl_gpu_release(&e->w->card.memory, buffer);
-  tsl_free(e);
-  *engine = NULL;
+  for (tsl_gpu_buffer *buffer : all) tsl_gpu_release(&dp_card_of(e->band.c)->memory, buffer);
 }
 
 static tsl_err open_cells(table_band *e) {
-  dp_worker *w = e->w;
-  const dp_params *p = w->dp.c.p;
-  const int64_t lo = e->lo, m = e->hi - e->lo;
-  const void *a = dp_input(&w->dp.c, DP_A), *b = (const char *)dp_input(&w->dp.c, DP_B) + lo;
+  const dp_context *c = e->band.c;
+  const dp_params *p = c->p;
+  dp_card *card = dp_card_of(c);
+  const int64_t lo = e->band.lo, m = e->band.hi - lo;
+  const void *a = dp_input(c, DP_A), *b = (const char *)dp_input(c, DP_B) + lo;
   const uint8_t *rows = (const uint8_t *)a, *columns = (const uint8_t *)b;
   if (dp_ready_of(p)->affine)
-    return dp_affine_open(&w->card, (dp_problem)p->problem, &p->scores, rows, p->n, columns, m,
-                          p->m, lo, 0, &e->align);
-  if (p->problem == DP_LCS) return dp_grid_open_lcs(&w->card, rows, p->n, columns, m, lo, &e->grid);
+    return dp_affine_open(card, (dp_problem)p->problem, &p->scores, rows, p->n, columns, m, p->m,
+                          lo, 0, &e->align);
+  if (p->problem == DP_LCS) return dp_grid_open_lcs(card, rows, p->n, columns, m, lo, &e->grid);
   if (p->problem == DP_EDIT)
-    return dp_grid_open_edit(&w->card, p->insert, p->remove, p->replace, rows, p->n, columns, m,
-                             p->m, lo, &e->grid);
-  return dp_grid_open_dtw(&w->card, (tsl_type)p->type, p->square != 0, a, p->n,
-                          (const char *)dp_input(&w->dp.c, DP_B) + lo * w->dp.c.bytes, m, lo,
-                          &e->grid);
+    return dp_grid_open_edit(card, p->insert, p->remove, p->replace, rows, p->n, columns, m, p->m,
+                             lo, &e->grid);
+  return dp_grid_open_dtw(card, (tsl_type)p->type, p->square != 0, a, p->n,
+                          (const char *)dp_input(c, DP_B) + lo * c->bytes, m, lo, &e->grid);
 }
 
-static tsl_err open_table(void *worker, const dp_box *cells, void **engine) {
+static tsl_err open_table(void *engine, int64_t) {
   tsl_err err = TSL_OK;
-  const int64_t lo = cells->lo[1], hi = cells->hi[1];
-  dp_worker *w = (dp_worker *)worker;
-  table_band *e = NULL;
-  const int32_t corner = (int32_t)dp_boundary(w->dp.c.p, lo, false);
-  *engine = NULL;
-  TSL_TRY(tsl_alloc(1, sizeof *e, "band", (void **)&e));
-  *engine = e;
-  e->w = w;
-  e->lo = lo;
-  e->hi = hi;
+  table_band *e = (table_band *)engine;
+  dp_card *card = dp_card_of(e->band.c);
+  const int32_t corner = (int32_t)dp_boundary(e->band.c->p, e->band.lo, false);
   TSL_TRY(open_cells(e));
-  TSL_TRY(tsl_gpu_reserve(&w->card.memory, &e->corner, 8, "corner"));
-  TSL_TRY(tsl_gpu_copy(&w->card, e->corner.data, &corner, 4));
+  TSL_TRY(tsl_gpu_reserve(&card->memory, &e->corner, 8, "corner"));
+  TSL_TRY(tsl_gpu_copy(card, e->corner.data, &corner, 4));
 done:
-  if (err != TSL_OK) close_table(engine);
   return err;
 }
 
@@ -130,9 +118,9 @@ done:
 static tsl_err tile_of_bits(table_band *e, int64_t lo, int64_t hi, const void *left, void *right) {
   tsl_err err = TSL_OK;
   const int64_t rows = hi - lo, bytes = 4 * (rows + 1);
-  const int parts = dp_bit_parts(e->w->dp.c.p);
-  tsl_gpu_memory *memory = &e->w->card.memory;
-  cudaStream_t stream = e->w->card.stream;
+  const int parts = dp_bit_parts(e->band.c->p);
+  tsl_gpu_memory *memory = &dp_card_of(e->band.c)->memory;
+  cudaStream_t stream = dp_card_of(e->band.c)->stream;
   TSL_TRY(tsl_gpu_reserve(memory, &e->left, bytes, "edge"));
   TSL_TRY(tsl_gpu_reserve(memory, &e->right, bytes, "edge"));
   if (left != NULL) {
@@ -142,7 +130,7 @@ static tsl_err tile_of_bits(table_band *e, int64_t lo, int64_t hi, const void *l
                                  cudaMemcpyDeviceToDevice, stream));
   }
   TSL_TRY(dp_grid_tile_cells(e->grid, lo, hi, left != NULL ? e->left.data : NULL, e->right.data,
-                             e->cells.data, e->hi - e->lo));
+                             e->cells.data, e->band.hi - e->band.lo));
   if (right != NULL)
     TSL_LAUNCH(bits_kernel, dim3((unsigned)tsl_ceil_div(tsl_ceil_div(rows, 32), 128)), 128, 0,
                stream, (const int32_t *)e->right.data, parts, rows, (uint32_t *)right);
@@ -154,9 +142,9 @@ done:
 static tsl_err keep_corner(table_band *e, int64_t rows, const void *left) {
   tsl_err err = TSL_OK;
   if (left != NULL)
-    TSL_CUDA_TRY(
-        cudaMemcpyAsync(e->corner.data, (const char *)left + rows * dp_edge_entry(e->w->dp.c.p),
-                        (size_t)e->w->dp.c.bytes, cudaMemcpyDeviceToDevice, e->w->card.stream));
+    TSL_CUDA_TRY(cudaMemcpyAsync(
+        e->corner.data, (const char *)left + rows * dp_edge_entry(e->band.c->p),
+        (size_t)e->band.c->bytes, cudaMemcpyDeviceToDevice, dp_card_of(e->band.c)->stream));
 done:
   return err;
 }
@@ -165,9 +153,10 @@ static tsl_err tile_table(void *engine, int64_t lo, int64_t hi, const void *left
                           dp_window window) {
   tsl_err err = TSL_OK;
   table_band *e = (table_band *)engine;
-  const dp_params *p = e->w->dp.c.p;
-  const int64_t rows = hi - lo, width = e->hi - e->lo, each = e->w->dp.c.bytes;
-  TSL_TRY(tsl_gpu_reserve(&e->w->card.memory, &e->cells, rows * width * each, "cells of a tile"));
+  const dp_params *p = e->band.c->p;
+  const int64_t rows = hi - lo, width = e->band.hi - e->band.lo, each = e->band.c->bytes;
+  TSL_TRY(tsl_gpu_reserve(&dp_card_of(e->band.c)->memory, &e->cells, rows * width * each,
+                          "cells of a tile"));
   if (dp_edge_is_bits(p))
     TSL_TRY(tile_of_bits(e, lo, hi, left, right));
   else if (dp_ready_of(p)->affine)
@@ -176,11 +165,10 @@ static tsl_err tile_table(void *engine, int64_t lo, int64_t hi, const void *left
   else
     TSL_TRY(dp_grid_tile_cells(e->grid, lo, hi, left, right, e->cells.data, width));
   if (!dp_edge_is_bits(p)) TSL_TRY(keep_corner(e, rows, left));
-  e->row = hi;
   if (rows > 0 && window.cells != NULL)
     TSL_CUDA_TRY(cudaMemcpy2DAsync(window.cells, (size_t)(window.ld * each), e->cells.data,
                                    (size_t)(width * each), (size_t)(width * each), (size_t)rows,
-                                   cudaMemcpyDeviceToHost, e->w->card.stream));
+                                   cudaMemcpyDeviceToHost, dp_card_of(e->band.c)->stream));
 done:
   return err;
 }
@@ -189,10 +177,10 @@ done:
 
 /* Column 0 of the table in the last row, as a value of the problem's type. */
 static void side_value(const table_band *e, char value[8]) {
-  const dp_params *p = e->w->dp.c.p;
-  const double real = e->row == 0 ? 0 : (double)INFINITY;
+  const dp_params *p = e->band.c->p;
+  const double real = e->band.row == 0 ? 0 : (double)INFINITY;
   const float single = (float)real;
-  const int32_t whole = (int32_t)dp_boundary(p, e->row, true);
+  const int32_t whole = (int32_t)dp_boundary(p, e->band.row, true);
   memset(value, 0, 8);
   if (p->problem != DP_DTW)
     memcpy(value, &whole, sizeof whole);
@@ -205,11 +193,11 @@ static void side_value(const table_band *e, char value[8]) {
 static tsl_err state_get_table(void *engine, void *state) {
   tsl_err err = TSL_OK;
   table_band *e = (table_band *)engine;
-  const int64_t each = e->w->dp.c.bytes;
+  const int64_t each = e->band.c->bytes;
   char side[8];
   side_value(e, side);
-  TSL_CUDA_TRY(cudaMemcpyAsync(state, e->lo > 0 ? (const void *)e->corner.data : side, (size_t)each,
-                               cudaMemcpyDefault, e->w->card.stream));
+  TSL_CUDA_TRY(cudaMemcpyAsync(state, e->band.lo > 0 ? (const void *)e->corner.data : side,
+                               (size_t)each, cudaMemcpyDefault, dp_card_of(e->band.c)->stream));
   TSL_TRY(e->align != NULL ? dp_affine_state_get(e->align, (char *)state + each)
                            : dp_grid_state_get(e->grid, (char *)state + each));
 done:
@@ -219,12 +207,12 @@ done:
 static tsl_err state_put_table(void *engine, int64_t row, const void *state) {
   tsl_err err = TSL_OK;
   table_band *e = (table_band *)engine;
-  const int64_t each = e->w->dp.c.bytes;
+  const int64_t each = e->band.c->bytes;
   TSL_CUDA_TRY(cudaMemcpyAsync(e->corner.data, state, (size_t)each, cudaMemcpyDeviceToDevice,
-                               e->w->card.stream));
+                               dp_card_of(e->band.c)->stream));
   TSL_TRY(e->align != NULL ? dp_affine_state_put(e->align, row, (const char *)state + each)
                            : dp_grid_state_put(e->grid, row, (const char *)state + each));
-  e->row = row;
+  e->band.row = row;
 done:
   return err;
 }
@@ -237,9 +225,10 @@ static tsl_err goal_table(void *engine, bool last, double *goal) {
   dp_best best = {};
   int32_t corner = 0;
   *goal = 0;
-  if (dp_edge_is_bits(e->w->dp.c.p)) { /* each band its columns */
+  if (dp_edge_is_bits(e->band.c->p)) { /* each band its columns */
     TSL_TRY(dp_grid_last(e->grid, goal));
-    if (e->lo > 0) TSL_CUDA_TRY(cudaMemcpy(&corner, e->corner.data, 4, cudaMemcpyDeviceToHost));
+    if (e->band.lo > 0)
+      TSL_CUDA_TRY(cudaMemcpy(&corner, e->corner.data, 4, cudaMemcpyDeviceToHost));
     *goal -= corner;
   } else if (last && e->align != NULL) {
     TSL_TRY(dp_affine_best(e->align, &best));
@@ -253,15 +242,16 @@ done:
 
 static tsl_err best_table(void *engine, int64_t best[3]) {
   const table_band *e = (const table_band *)engine;
-  return dp_gpu_align_best(e->align, e->lo, best);
+  return dp_gpu_align_best(e->align, e->band.lo, best);
 }
 
 static tsl_err best_put_table(void *engine, const int64_t best[3]) {
   const table_band *e = (const table_band *)engine;
-  return dp_gpu_align_best_put(e->align, e->lo, best);
+  return dp_gpu_align_best_put(e->align, e->band.lo, best);
 }
 
 const dp_band_engine dp_engine_table = {
+    .bytes = sizeof(table_band),
     .open = open_table,
     .close = close_table,
     .tile = tile_table,

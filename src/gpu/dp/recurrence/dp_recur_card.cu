@@ -123,9 +123,8 @@ tsl_err dp_recur_card_make(dp_card *card, const dp_recur_source *source, dp_recu
     TSL_TRY(dp_recur_rows_open(w));
   TSL_TRY(dp_recur_card_begin(w));
   *out = w;
-  w = NULL;
 done:
-  dp_recur_card_close(&w);
+  if (err != TSL_OK) dp_recur_card_close(&w);
   return err;
 }
 
