@@ -36,8 +36,9 @@ def score(a, b, matrix, gap, local):
     steps = np.arange(len(b) + 1)
     edge = np.zeros(len(b) + 1) if local else np.where(steps > 0, -opening - extend * steps, 0.0)
     row, down, best = edge.astype(float), np.full(len(b) + 1, -1e9), 0.0
+    with_b = {letter: np.array([matrix[letter, other] for other in b], float) for letter in set(a)}
     for i, letter in enumerate(a):
-        pairs = np.array([matrix[letter, other] for other in b], float)
+        pairs = with_b[letter]
         down = np.maximum(down, row - opening) - extend
         here = down.copy()
         here[1:] = np.maximum(row[:-1] + pairs, down[1:])
@@ -160,12 +161,12 @@ def plain(letters, match, mismatch):
     return {(a, b): match if a == b else mismatch for a in letters for b in letters}
 
 
-def table_of(rng, letters):
+def table_of(rng, letters, name="made.txt"):
     """A matrix that is not symmetric, and its file as NCBI writes them."""
     table = {(a, b): int(rng.integers(-4, 3)) + 6 * (a == b) for a in letters for b in letters}
     lines = ["# made up", "   " + "  ".join(letters)]
     lines += [f"{a} " + " ".join(f"{table[a, b]:3d}" for b in letters) for a in letters]
-    with open(suite.path("made.txt"), "w") as file:
+    with open(suite.path(name), "w") as file:
         file.write("\n".join(lines) + "\n")
     return table
 
@@ -195,6 +196,26 @@ def bytes_case(ranks):
         got = run(rows, function="local", scores=scores, other=other, ranks=ranks)["distances"]
         check(np.array_equal(got, want), f"single ones {few}: not the scores")
         check((want < 200).any() and np.isin([250, 251, 252, 253], want).all(), "no case")
+
+
+def alone_case(function, scores, ranks):
+    """Pairs that a socket computes one at a time: long ones, few, and those of unlike lengths; some are alike."""
+    rng = np.random.default_rng(17)
+    letters = "ACGT" if "match" in scores else "ARNDCQEGHILKMFPSTWYV"
+    table = plain(letters, 2, -3) if "match" in scores else table_of(rng, letters, scores["matrix"])
+    seqs = sequences(rng, (1100, 700, 690, 30, 4300, 4200, 620), letters)
+    keys = {"function": function, "scores": scores, "ranks": ranks, "alphabet": "dna" if len(letters) == 4 else "protein"}
+
+    def wanted(a, b):
+        return score(a, b, table, (scores["open"], scores["extend"]), function == "local")
+
+    got = run(seqs, **keys)["distances"]
+    want = [wanted(a, b) for k, a in enumerate(seqs) for b in seqs[k + 1:]]
+    check(np.array_equal(got, want), f"all pairs: {got} are not the scores {want}")
+    other = [seqs[k] for k in (4, 2, 1, 4, 5, 0, 3)]
+    got = run(seqs, "paired", other=other, **keys)["values"]
+    want = [wanted(a, b) for a, b in zip(seqs, other)]
+    check(np.array_equal(got, want), f"paired: {got} are not the scores {want}")
 
 
 def matrix_case(function, ranks):
@@ -305,6 +326,10 @@ if __name__ == "__main__":
     suite.case("scores about 8 bits", bytes_case, 2)
     for k, function in enumerate(("global", "local")):
         suite.case(f"{function} by a matrix", matrix_case, function, 1 + 2 * k)
+        suite.case(f"{function}, long and unlike", alone_case, function,
+                   {"match": 2, "mismatch": -3, "open": 5, "extend": 2}, 2 - k)
+        suite.case(f"{function} by a matrix, long and unlike", alone_case, function,
+                   {"matrix": "long.txt", "open": 7, "extend": 1}, 1 + k)
     suite.case("tables with names", tsv_case, 2)
     suite.case("outputs of scores", score_outputs_case, 2)
     suite.case("refused", refused_case)

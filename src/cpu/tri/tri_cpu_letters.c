@@ -3,6 +3,7 @@
 
 #include "cpu.h"
 #include "integers.h"
+#include "tri_cpu_long.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -46,6 +47,7 @@ tsl_err tri_cpu_letters_open(const tsl_problem *problem, const tri_params *p, tr
   l->bytes = tri_is_scored(l->p) && l->p->codes < TRI_LETTER_CODES && letters_fit_bytes(l->p);
   l->extends = tri_is_dropping(l->p);
   if (l->p->output != TRI_PAIRED) TSL_TRY(sort_places(l));
+  TSL_TRY(tri_long_create(l, &l->long_pairs));
 done:
   return err;
 }
@@ -53,6 +55,7 @@ done:
 void tri_cpu_letters_close(tri_cpu_letters *l) {
   tsl_free(l->by_length);
   l->by_length = NULL;
+  tri_long_destroy(&l->long_pairs);
 }
 
 tsl_err tri_edit_create(const tri_params *params, tri_edit_patterns *p) {
@@ -301,9 +304,32 @@ static void fill_extensions(const tri_cpu_letters *l, tri_letters_thread *thread
     }
 }
 
-void tri_letters_fill(const tri_cpu_letters *l, tri_letters_thread *thread,
-                      const tri_letters_block *b) {
+/** A block of one row whose pairs go one at a time? */
+static bool is_alone(const tri_cpu_letters *l, const tri_letters_block *b) {
+  const group g = {.by_length = b->columns, .n = (int)b->n};
+  const int64_t rows = tri_sequence_length(&l->sequences, b->i);
+  double letters = 0;
+  for (int k = 0; k < g.n; k++) letters += (double)length_at(&g, k);
+  return b->rows == 1 &&
+         tri_long_alone(l->long_pairs, rows, length_at(&g, g.n - 1), (double)rows * letters);
+}
+
+static tsl_err fill_alone(const tri_cpu_letters *l, const tri_letters_block *b) {
+  tsl_err err = TSL_OK;
+  const group g = {.by_length = b->columns, .n = (int)b->n};
+  for (int k = 0; k < g.n; k++) {
+    int64_t score = 0;
+    TSL_TRY(tri_long_score(l->long_pairs, b->i, column_at(&g, k), 1, &score));
+    put(b, 0, column_at(&g, k), l->p->similar ? -score : score);
+  }
+done:
+  return err;
+}
+
+tsl_err tri_letters_fill(const tri_cpu_letters *l, tri_letters_thread *thread,
+                         const tri_letters_block *b) {
   group g = {.by_length = b->columns};
+  if (is_alone(l, b)) return fill_alone(l, b);
   if (l->extends)
     fill_extensions(l, thread, b);
   else if (tri_is_scored(l->p))
@@ -313,4 +339,5 @@ void tri_letters_fill(const tri_cpu_letters *l, tri_letters_thread *thread,
       g.n = (int)tsl_min(TRI_EDIT_LANES, b->n - c);
       fill_edit(l, thread, b, &g);
     }
+  return TSL_OK;
 }

@@ -124,6 +124,7 @@ typedef struct tri_cpu_letters {
   bool bytes;         /**< scores of two letters fit 8 bits */
   bool extends;       /**< EXTENSION by antidiagonals: cells are dropped, or pairs are aligned */
   int64_t *by_length; /**< [n_pad] length << 32 | place, ascending; NULL: PAIRED */
+  struct tri_long *long_pairs; /**< tri_cpu_long.h */
 } tri_cpu_letters;
 
 /** Score of a row's letter a with a column's letter b, plus open + extend; code params.codes stands
@@ -162,5 +163,6 @@ typedef struct tri_letters_block {
   bool wide;
 } tri_letters_block;
 
-void tri_letters_fill(const tri_cpu_letters *letters, tri_letters_thread *thread,
-                      const tri_letters_block *block);
+/** @return TSL_ERR_MEMORY, of long pairs */
+tsl_err tri_letters_fill(const tri_cpu_letters *letters, tri_letters_thread *thread,
+                         const tri_letters_block *block);

@@ -47,20 +47,20 @@ static void pick_columns(const tsl_worker *w, row_block *b) {
 }
 
 /** The group of a block's columns that has `before` longer ones. */
-static void fill_group(tsl_worker *w, const row_block *b, int64_t before) {
+static tsl_err fill_group(tsl_worker *w, const row_block *b, int64_t before) {
   const tri_matrix *m = &w->matrix;
   const int64_t last = b->n - before * TRI_LETTER_LANES;
   const int64_t from = tsl_max(0, last - TRI_LETTER_LANES);
   const int64_t at = (b->lo - m->lo) * m->ld - m->first;
-  if (last <= 0) return;
-  tri_letters_fill(&w->letters, w->thread[omp_get_thread_num()].letters,
-                   &(tri_letters_block){.i = w->p->first + b->lo,
-                                        .rows = (int)(b->hi - b->lo),
-                                        .columns = b->columns + from,
-                                        .n = last - from,
-                                        .out = (char *)m->values + at * w->value_bytes,
-                                        .out_ld = m->ld,
-                                        .wide = w->t != 0});
+  if (last <= 0) return TSL_OK;
+  return tri_letters_fill(&w->letters, w->thread[omp_get_thread_num()].letters,
+                          &(tri_letters_block){.i = w->p->first + b->lo,
+                                               .rows = (int)(b->hi - b->lo),
+                                               .columns = b->columns + from,
+                                               .n = last - from,
+                                               .out = (char *)m->values + at * w->value_bytes,
+                                               .out_ld = m->ld,
+                                               .wide = w->t != 0});
 }
 
 tsl_err tri_matrix_fill(tsl_worker *w, int64_t lo, int64_t hi) {
@@ -68,6 +68,7 @@ tsl_err tri_matrix_fill(tsl_worker *w, int64_t lo, int64_t hi) {
   tri_matrix *const m = &w->matrix;
   row_block *blocks = NULL;
   int64_t *columns = NULL, unused, end, first;
+  tri_failure failure = {.code = TSL_OK};
   tri_row_span(w->p, lo, &m->first, &unused);
   tri_row_span(w->p, hi - 1, &first, &end);
   m->first = tsl_min(m->first, first);
@@ -85,8 +86,13 @@ tsl_err tri_matrix_fill(tsl_worker *w, int64_t lo, int64_t hi) {
       pick_columns(w, &blocks[b]);
     }
 #pragma omp for schedule(dynamic, 1)
-    for (int64_t k = 0; k < groups * n; k++) fill_group(w, &blocks[k % n], k / n);
+    for (int64_t k = 0; k < groups * n; k++) {
+      const tsl_err failed =
+          tri_failure_is(&failure) ? TSL_OK : fill_group(w, &blocks[k % n], k / n);
+      if (failed != TSL_OK) tri_failure_note(&failure, failed);
+    }
   }
+  TSL_TRY(tri_failure_take(&failure));
 done:
   TSL_FREE_ALL(blocks, columns);
   return err;

@@ -3,6 +3,7 @@
 
 #include "integers.h"
 #include "tri_cpu.h"
+#include "tri_cpu_long.h"
 
 #include <math.h>
 #include <omp.h>
@@ -323,19 +324,63 @@ static int64_t run_pairs(tsl_worker *w, const tsl_unit *unit, tsl_part *part, tr
   return left;
 }
 
+/** Move pairs of groups that go one at a time to `alone`. @param[in,out] pairs  [n], in order
+ *  @return the others' number */
+static int64_t take_alone(const tri_cpu_letters *l, tri_pair *pairs, int64_t n, tri_pair *alone) {
+  const int64_t lanes = tri_pairs_lanes(l);
+  int64_t left = 0, taken = 0;
+  for (int64_t from = 0, to; from < n; from = to) {
+    int64_t rows = 0, columns = 0;
+    double cells = 0;
+    to = tsl_min(from + lanes, n);
+    for (int64_t k = from; k < to; k++) {
+      const int64_t text = text_length(l, &pairs[k]), pattern = pattern_length(l, &pairs[k]);
+      rows = tsl_max(rows, text), columns = tsl_max(columns, pattern);
+      cells += (double)text * (double)pattern;
+    }
+    const bool is_alone = tri_long_alone(l->long_pairs, rows, columns, cells);
+    for (int64_t k = from; k < to; k++)
+      if (is_alone)
+        alone[taken++] = pairs[k];
+      else
+        pairs[left++] = pairs[k];
+  }
+  return left;
+}
+
+/** One pair a thread, or all threads for each while there are fewer pairs. */
+static tsl_err run_alone(tsl_worker *w, const tsl_unit *unit, tsl_part *part, const tri_pair *pairs,
+                         int64_t n) {
+  tri_failure first = {.code = TSL_OK};
+  const int each = n < w->threads ? w->threads : 1;
+#pragma omp parallel for schedule(dynamic, 1) num_threads(w->threads / each)
+  for (int64_t k = n - 1; k >= 0; k--) { /* the long ones first */
+    int64_t score = 0;
+    if (tri_failure_is(&first)) continue;
+    const tsl_err failed =
+        tri_long_score(w->letters.long_pairs, pairs[k].text, pairs[k].pattern, each, &score);
+    if (failed != TSL_OK) tri_failure_note(&first, failed);
+    tri_pairs_put(w, part->slab[TRI_OUT], pairs[k].number - unit->lo[0], (double)score);
+  }
+  return tri_failure_take(&first);
+}
+
 static tsl_err run_letters(tsl_worker *w, const tsl_unit *unit, tsl_part *part) {
   tsl_err err = TSL_OK;
   const int64_t n = unit->hi[0] - unit->lo[0];
-  tri_pair *pairs = NULL;
+  tri_pair *pairs = NULL, *alone = NULL;
   TSL_TRY(tsl_alloc(n, sizeof *pairs, "pairs", (void **)&pairs));
+  TSL_TRY(tsl_alloc(n, sizeof *alone, "pairs", (void **)&alone));
   for (int64_t k = 0; k < n; k++)
     pairs[k] = (tri_pair){w->p->first + unit->lo[0] + k, unit->lo[0] + k, unit->lo[0] + k};
   TSL_TRY(tri_pairs_sort(&w->letters, pairs, n));
-  const int64_t left = run_pairs(w, unit, part, pairs, n, true);
+  int64_t left = take_alone(&w->letters, pairs, n, alone);
+  TSL_TRY(run_alone(w, unit, part, alone, n - left));
+  left = run_pairs(w, unit, part, pairs, left, true);
   TSL_TRY(tri_pairs_sort(&w->letters, pairs, left));
   (void)run_pairs(w, unit, part, pairs, left, false);
 done:
-  tsl_free(pairs);
+  TSL_FREE_ALL(pairs, alone);
   return err;
 }
 

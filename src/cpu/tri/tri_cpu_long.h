@@ -1,0 +1,29 @@
+/**
+ * @file tri_cpu_long.h
+ * Pairs of sequences one at a time, as tables of the family dp (dp_cpu.h). Long ones fill the
+ * vectors alone: their strips stay in the caches, and 8 bits move along with the values, where
+ * columns of many pairs side by side would be read from memory, in 32 bits. So do few pairs, and
+ * those of unlike lengths, which would leave lanes without work.
+ */
+#pragma once
+
+#include "tri_cpu_letters.h"
+
+/** What all pairs of a run share. */
+typedef struct tri_long tri_long;
+
+/** For GLOBAL and LOCAL; *out is NULL for other functions. @param[in] letters  outlives it */
+tsl_err tri_long_create(const tri_cpu_letters *letters, tri_long **out);
+void tri_long_destroy(tri_long **long_pairs);
+
+/**
+ * Should pairs be computed one at a time rather than side by side?
+ * @param[in] l              NULL: never
+ * @param[in] rows, columns  letters of the longest sequences
+ * @param[in] cells          of all the pairs' tables together
+ */
+bool tri_long_alone(const tri_long *l, int64_t rows, int64_t columns, double cells);
+
+/** A pair's score. @param[in] row, column  places  @param[in] threads  that compute it */
+tsl_err tri_long_score(const tri_long *long_pairs, int64_t row, int64_t column, int threads,
+                       int64_t *score);
