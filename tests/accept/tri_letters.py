@@ -30,8 +30,9 @@ def distance(a, b):
     return int(row[-1])
 
 
-def score(a, b, matrix, gap, local):
-    """Gotoh 1982, a row at a time: gaps along the row by a running maximum. matrix: {letters: score}."""
+def score(a, b, matrix, gap, local, largest=False):
+    """Gotoh 1982, a row at a time: gaps along the row by a running maximum. matrix: {letters: score}; largest: of all
+    cells, where it is not local, too."""
     opening, extend = gap
     steps = np.arange(len(b) + 1)
     edge = np.zeros(len(b) + 1) if local else np.where(steps > 0, -opening - extend * steps, 0.0)
@@ -47,7 +48,7 @@ def score(a, b, matrix, gap, local):
         along = np.maximum.accumulate(here + extend * steps)[:-1] - opening - extend * steps[1:]
         row = np.concatenate((here[:1], np.maximum(here[1:], along)))
         best = max(best, row.max())
-    return best if local else row[-1]
+    return best if local or largest else row[-1]
 
 
 def sequences(rng, lengths, letters):
@@ -207,7 +208,8 @@ def alone_case(function, scores, ranks):
     keys = {"function": function, "scores": scores, "ranks": ranks, "alphabet": "dna" if len(letters) == 4 else "protein"}
 
     def wanted(a, b):
-        return score(a, b, table, (scores["open"], scores["extend"]), function == "local")
+        gap = scores["open"], scores["extend"]
+        return score(a, b, table, gap, function == "local", function == "extension")
 
     got = run(seqs, **keys)["distances"]
     want = [wanted(a, b) for k, a in enumerate(seqs) for b in seqs[k + 1:]]
@@ -326,10 +328,11 @@ if __name__ == "__main__":
     suite.case("scores about 8 bits", bytes_case, 2)
     for k, function in enumerate(("global", "local")):
         suite.case(f"{function} by a matrix", matrix_case, function, 1 + 2 * k)
+    for k, function in enumerate(("global", "local", "extension")):
         suite.case(f"{function}, long and unlike", alone_case, function,
-                   {"match": 2, "mismatch": -3, "open": 5, "extend": 2}, 2 - k)
+                   {"match": 2, "mismatch": -3, "open": 5, "extend": 2}, 1 + k % 2)
         suite.case(f"{function} by a matrix, long and unlike", alone_case, function,
-                   {"matrix": "long.txt", "open": 7, "extend": 1}, 1 + k)
+                   {"matrix": "long.txt", "open": 7, "extend": 1}, 2 - k % 2)
     suite.case("tables with names", tsv_case, 2)
     suite.case("outputs of scores", score_outputs_case, 2)
     suite.case("refused", refused_case)

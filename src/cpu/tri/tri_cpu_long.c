@@ -23,7 +23,7 @@ tsl_err tri_long_create(const tri_cpu_letters *letters, tri_long **out) {
   const tri_params *p = letters->p;
   tri_long *l = NULL;
   *out = NULL;
-  if (!tri_is_scored(p) || p->function == TRI_EXTENSION) goto done;
+  if (!tri_is_scored(p) || tri_is_dropping(p)) goto done;
   TSL_TRY(tsl_alloc(1, sizeof *l, "scores", (void **)&l));
   l->letters = letters;
   l->problem = p->function == TRI_LOCAL ? DP_LOCAL : DP_GLOBAL;
@@ -62,6 +62,7 @@ tsl_err tri_long_score(const tri_long *l, int64_t row, int64_t column, int threa
   dp_cpu_align *table = NULL;
   TSL_TRY(dp_cpu_align_open(&cpu, l->problem, &l->scores, rows, n, columns, m, m, 0, &table));
   dp_cpu_align_prune(table, n, m, 0);
+  if (l->letters->p->function == TRI_EXTENSION) dp_cpu_align_track(table);
   TSL_TRY(dp_cpu_align_tile(table, 0, n, NULL, NULL, false));
   *score = dp_cpu_align_best(table).score;
 done:

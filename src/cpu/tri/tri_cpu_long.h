@@ -12,7 +12,8 @@
 /** What all pairs of a run share. */
 typedef struct tri_long tri_long;
 
-/** For GLOBAL and LOCAL; *out is NULL for other functions. @param[in] letters  outlives it */
+/** For scores but where x_drop drops cells; *out is NULL for other functions.
+ *  @param[in] letters  outlives it */
 tsl_err tri_long_create(const tri_cpu_letters *letters, tri_long **out);
 void tri_long_destroy(tri_long **long_pairs);
 

@@ -158,6 +158,9 @@ void dp_cpu_align_row_put(dp_cpu_align *band, const int32_t *h, const int32_t *f
 /** DP_LOCAL: the best cell of the band so far (begin forgets it). Others: the last cell computed of
  *  the last row. */
 dp_best dp_cpu_align_best(const dp_cpu_align *band);
+/** DP_GLOBAL, before the first tile: the best is to have the largest value of all cells as its
+ *  score, or 0, and no place. */
+void dp_cpu_align_track(dp_cpu_align *band);
 /**
  * DP_LOCAL: leave cells out from here on that can change no best cell and no way back from it
  * (dp_cpu_align_prune.c). Rows and edges then hold less than the table where none of these leads;

@@ -229,9 +229,13 @@ void dp_cpu_align_row_put(dp_cpu_align *b, const int32_t *h, const int32_t *f) {
 }
 
 dp_best dp_cpu_align_best(const dp_cpu_align *b) {
-  if (b->kind == DP_ALIGN_LOCAL) return b->best;
+  if (b->kind == DP_ALIGN_LOCAL || b->kind == DP_ALIGN_TRACK) return b->best;
   const int64_t score = b->m > 0 ? b->h[b->m - 1] : 0;
   return (dp_best){b->kind == DP_ALIGN_LINEAR ? -score : score, b->row, b->m};
+}
+
+void dp_cpu_align_track(dp_cpu_align *b) {
+  b->kind = DP_ALIGN_TRACK;
 }
 
 void dp_cpu_align_best_put(dp_cpu_align *b, const dp_best *best) {

@@ -158,12 +158,13 @@ static int32_t part_best(const block *b, dp_number_width width, int64_t groups) 
 
 /**
  * Compute the block at a width; its new row stays in room->row_h, row_f and its right side in
- * *h_out, *e_out. Returns the largest H (LOCAL, LOCATE); LOCATE: room->found_row, found_column is
- * where target is first.
+ * *h_out, *e_out. Returns the largest H (LOCAL, TRACK, LOCATE); LOCATE: room->found_row,
+ * found_column is where target is first.
  */
-static int32_t dp_cpu_align_block_run(block *b, dp_number_width width, dp_align_kind kind,
+static int32_t dp_cpu_align_block_run(block *b, dp_number_width width, dp_align_kind asked,
                                       int32_t target, char **h_out, char **e_out) {
   const dp_cpu_align *band = b->band;
+  const dp_align_kind kind = asked == DP_ALIGN_TRACK ? DP_ALIGN_LOCAL : asked;
   align_room *room = b->room;
   dp_align_strip s = {.rows = b->at.rows,
                       .a = band->row_codes + b->at.row,
@@ -310,6 +311,7 @@ void align_block(dp_cpu_align *band, int64_t lo, int64_t strip, int64_t first, i
     if (surely || score <= value_most[width] - band->most) break;
   }
   const bool compare = local && may_be_best(&b, score);
+  if (band->kind == DP_ALIGN_TRACK && score > b.room->best.score) b.room->best.score = score;
   leave(&b, band, first, (dp_number_width)width, h_out, e_out);
   if (compare) compare_best(band, thread);
   if (local) align_know(band, score);

@@ -62,6 +62,7 @@ typedef enum dp_align_kind {
   DP_ALIGN_GLOBAL, /**< affine */
   DP_ALIGN_LINEAR, /**< gaps cost extend_* a letter; e and f are not used */
   DP_ALIGN_LOCATE, /**< DP_ALIGN_LOCAL at DP_W32, and the first cell whose H is target */
+  DP_ALIGN_TRACK,  /**< of bands: DP_ALIGN_GLOBAL, and its largest H: LOCAL with another floor */
   DP_N_ALIGN_KINDS
 } dp_align_kind;
 

@@ -10,7 +10,7 @@ typedef struct moving_lanes {
   v_i8 h[DP_COLUMNS], f[DP_COLUMNS], e, over, best, floor;
   v_i8 delta;                 /* base of the lane to the left minus base */
   int32_t base[VECTOR_BYTES]; /* value 0 */
-  int32_t most[VECTOR_BYTES]; /* largest H so far, LOCAL */
+  int32_t most[VECTOR_BYTES]; /* largest H so far, LOCAL; at least 0 */
   int8_t left_h[MOVING_MOST], left_e[MOVING_MOST], right_h[MOVING_MOST], right_e[MOVING_MOST];
 } moving_lanes;
 
@@ -28,12 +28,14 @@ static __attribute__((noinline)) void moving_store(v_i8 v, const int32_t *base, 
 }
 
 /** What follows from the bases. */
-VECTOR_INLINE void moving_settle(moving_lanes *l) {
+VECTOR_INLINE void moving_settle(const dp_align_strip *s, moving_lanes *l) {
   int8_t delta[VECTOR_BYTES], floor[VECTOR_BYTES];
   for (int p = 0; p < MOVING_LANES - 1; p++) delta[p] = (int8_t)(l->base[p + 1] - l->base[p]);
   delta[MOVING_LANES - 1] = 0;
-  for (int p = 0; p < MOVING_LANES; p++)
-    floor[p] = (int8_t)(l->base[p] < -INT8_MIN ? -l->base[p] : INT8_MIN);
+  for (int p = 0; p < MOVING_LANES; p++) {
+    const int32_t above = s->floor - l->base[p];
+    floor[p] = (int8_t)(above > INT8_MIN ? above : INT8_MIN);
+  }
   l->delta = load_i8(delta);
   l->floor = load_i8(floor);
 }
@@ -59,7 +61,7 @@ VECTOR_INLINE void moving_move(const dp_align_strip *s, const int columns, const
   }
   l->e -= shift;
   l->over -= shift;
-  moving_settle(l);
+  moving_settle(s, l);
 }
 
 /** Step k of those between two moves: lane 0 in row `row`; masked: lanes whose row does not exist
@@ -142,7 +144,7 @@ VECTOR_INLINE void moving_open(const dp_align_strip *s, const int columns, const
   l->e = all_i8(0);
   l->best = all_i8(INT8_MIN);
   l->over = all_i8((int8_t)(((const int32_t *)s->left_h)[-1] - l->base[s->lanes - 1]));
-  moving_settle(l);
+  moving_settle(s, l);
 }
 
 VECTOR_INLINE void moving_all(dp_align_strip *s, const int columns, const dp_align_kind kind,
