@@ -219,9 +219,9 @@ def growing_case():
 
 
 def long_case(function):
-    """A table in strips of rows, of which those before the last are computed again."""
+    """Tables in stages of rows, of which those before the last are computed again."""
     rng = np.random.default_rng(36)
-    a = word(rng, 3100)
+    a = word(rng, 31000)
     b = [near(rng, a, share=0.2), a[2000:] + word(rng, 1500)]
     run([a, a], b, function, alignment=suite.path("long.sam"))
     lines = records("long.sam")[1]
@@ -324,9 +324,9 @@ def samtools_case():
 
 
 def again_case(function, ranks):
-    """Strips of large tables that tracebacks compute again are in the plan's items: as many as runs count."""
+    """Stages of large tables that tracebacks compute again are in the plan's items: as many as runs count."""
     rng = np.random.default_rng(41)
-    a, b = pairs(rng, [3000, 40, 5200, 700, 4100, 90])
+    a, b = pairs(rng, [3000, 40, 31000, 700, 32500, 90])
     b[0], b[2], b[4] = near(rng, a[0]), near(rng, a[2]), near(rng, a[4])
     tree = deck(a, b, function, alignment="again.paf")
     name = suite.deck("again.yaml", {**tree, "run": {"device": "cpu"}})

@@ -156,7 +156,7 @@ tsl_err tri_extend_traced(tri_extender *t, int64_t row, int64_t column, int64_t 
   tsl_err err = TSL_OK;
   int32_t lo, hi;
   begin(t, row, column);
-  const int64_t room = tri_extension_strip(t->x.n, t->x.m, TRI_TRACEBACK_BYTES);
+  const int64_t room = tri_extension_strip(t->x.n, t->x.m, TRI_EXTENSION_STRIP);
   TSL_TRY(tri_traceback_renew(room, 1, &t->directions_n, (void **)&t->directions));
   TSL_TRY(
       tri_traceback_renew(t->x.n + t->x.m + 1, sizeof *t->lines, &t->lines_n, (void **)&t->lines));

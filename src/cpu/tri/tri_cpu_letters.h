@@ -92,10 +92,6 @@ typedef struct tri_letter_kernels {
    *  @return rows done: all, or LOCAL as many as `limit` allows */
   int64_t (*trace_pairs[TRI_N_WIDTHS])(const tri_letter_pairs *pairs, bool local, int64_t row,
                                        int64_t *out);
-  /** The next row of a table. @param[in] scores  of its letter with all; left: its column 0
-   *  @param[out] directions  [m + 1], from 1  @return the largest value */
-  int32_t (*traceback_row)(const tri_traceback *table, const int32_t *scores, int32_t left,
-                           uint8_t *directions);
   /** Rows [lo, hi] of antidiagonal k of an extension; values below `cut` are dropped.
    *  @param[out] directions  [hi - lo + 1] or NULL  @return the largest value */
   int32_t (*extension)(const tri_extension *pair, int64_t k, int64_t lo, int64_t hi, int32_t cut,

@@ -28,3 +28,20 @@ bool tri_long_alone(const tri_long *l, int64_t rows, int64_t columns, double cel
 /** A pair's score. @param[in] row, column  places  @param[in] threads  that compute it */
 tsl_err tri_long_score(const tri_long *long_pairs, int64_t row, int64_t column, int threads,
                        int64_t *score);
+
+/** An alignment by its steps. Zero-initialise; steps from tsl_alloc. */
+typedef struct tri_long_path {
+  int64_t begin[2], end[2]; /**< letters of the row's and the column's sequence */
+  uint8_t *steps;           /**< [n] dp_step (dp.h), from the end */
+  int64_t n, room;
+  int64_t again; /**< cells computed again, of all paths */
+} tri_long_path;
+
+/**
+ * The alignment of a pair, GLOBAL or LOCAL, by one thread: dp's of the same sequences. The stages
+ * before the last one are computed again on the way back, each from the row above it.
+ * @param[in,out] path  its room is used again
+ * @return TSL_ERR_MEMORY
+ */
+tsl_err tri_long_trace(const tri_long *long_pairs, int64_t row, int64_t column, int64_t *score,
+                       tri_long_path *path);

@@ -2,15 +2,16 @@
  *  by side, a lane each; few pairs, and those of large tables, one by one. */
 #include "tri_cpu_traceback.h"
 
+#include "dp.h"
 #include "integers.h"
 #include "tri_cpu.h"
+#include "tri_cpu_long.h"
 
 #include <omp.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum {
-  ROWS_OF_CELLS = 5,
   FEWEST = 8,    /* pairs that go side by side */
   LONGEST = 8192 /* letters of a pattern that does */
 };
@@ -25,20 +26,15 @@ typedef struct traceback_place {
 
 /** What one thread owns. */
 typedef struct traceback_room {
-  int32_t *row[ROWS_OF_CELLS]; /**< [width] of tri_traceback */
-  uint8_t *directions;         /**< [rows of a strip][m + 1] */
-  int32_t *above;              /**< [strips][2][m + 1] h and f above each strip */
-  int64_t width, directions_n, above_n;
-  int64_t again;        /**< cells computed again */
+  tri_long_path path;   /**< of a pair alone */
   uint32_t *operations; /**< [n] of the pairs done, each from its end */
   int64_t n, n_room;
   tri_pairs_thread *pairs; /**< side by side */
 } traceback_room;
 
 static void room_clear(traceback_room *r) {
-  for (int k = 0; k < ROWS_OF_CELLS; k++) tsl_free(r->row[k]);
   tri_pairs_thread_clear(&r->pairs);
-  TSL_FREE_ALL(r->directions, r->above, r->operations);
+  TSL_FREE_ALL(r->path.steps, r->operations);
 }
 
 /** What all threads align by: edit distances are scores of 0 and -1 with gaps of -1 a letter. */
@@ -53,6 +49,7 @@ static tsl_err make_rules(const tri_cpu_letters *l, traceback_rules *rules) {
   const int64_t codes = l->p->codes;
   rules->params = *l->p;
   rules->letters = *l;
+  rules->letters.long_pairs = NULL;
   rules->letters.extends = l->p->function == TRI_EXTENSION;
   if (l->p->function != TRI_EXTENSION) rules->params.longest = tsl_min(LONGEST, l->p->longest);
   rules->letters.p = &rules->params;
@@ -82,6 +79,7 @@ tsl_err tri_tracer_create(const tri_cpu_letters *l, int threads, tri_tracer **ou
   t->threads = threads;
   TSL_TRY(tsl_alloc(threads, sizeof *t->rooms, "alignments", (void **)&t->rooms));
   TSL_TRY(make_rules(l, &t->rules));
+  TSL_TRY(tri_long_create(&t->rules.letters, &t->rules.letters.long_pairs));
   for (int k = 0; k < threads && t->rules.params.codes < TRI_LETTER_CODES; k++)
     TSL_TRY(tri_pairs_thread_create(&t->rules.letters, &t->rooms[k].pairs));
 done:
@@ -96,13 +94,14 @@ void tri_tracer_clear(tri_tracer **tracer) {
   tri_tracer *t = *tracer;
   if (t == NULL) return;
   for (int k = 0; t->rooms != NULL && k < t->threads; k++) room_clear(&t->rooms[k]);
+  tri_long_destroy(&t->rules.letters.long_pairs);
   TSL_FREE_ALL(t->rooms, t->rules.scores, t);
   *tracer = NULL;
 }
 
 int64_t tri_tracer_again(const tri_tracer *t) {
   int64_t again = 0;
-  for (int k = 0; t != NULL && k < t->threads; k++) again += t->rooms[k].again;
+  for (int k = 0; t != NULL && k < t->threads; k++) again += t->rooms[k].path.again;
   return again;
 }
 
@@ -117,129 +116,45 @@ done:
   return err;
 }
 
-static tsl_err make_rows(int64_t n, int64_t m, traceback_room *r) {
-  tsl_err err = TSL_OK;
-  const int64_t rows = tri_traceback_rows(n, m), strips = tsl_divide_up(n, rows);
-  int64_t width = 0;
-  for (int k = 0; k < ROWS_OF_CELLS; k++) {
-    width = r->width;
-    TSL_TRY(tri_traceback_renew(m + 1, sizeof(int32_t), &width, (void **)&r->row[k]));
-  }
-  r->width = width;
-  TSL_TRY(tri_traceback_renew(rows * (m + 1), 1, &r->directions_n, (void **)&r->directions));
-  TSL_TRY(
-      tri_traceback_renew(2 * strips * (m + 1), sizeof(int32_t), &r->above_n, (void **)&r->above));
-done:
-  return err;
-}
-
 /* ---- the table of a pair */
 
-/** A pair at work. */
+/** A pair at work: its directions are those of a lane, or of its thread's extender. */
 typedef struct traceback_table {
   const tri_cpu_letters *l;
   traceback_room *r;
-  const uint8_t *a;
-  int64_t n, rows; /**< letters of a; rows of a strip */
-  int64_t strip;   /**< whose directions are kept */
-  int lane;        /**< side by side: its lane; else -1 */
-  bool extension;  /**< the table is of r->pairs->extender */
-  tri_traceback x;
+  const uint8_t *a, *b;
+  int64_t n, m; /**< letters of a, of b */
+  int lane;     /**< -1: extender */
+  bool local;
 } traceback_table;
 
-static int32_t edge(const tri_traceback *x, int64_t k) {
-  return x->local || k == 0 ? 0 : (int32_t) - (x->open + k * x->extend);
-}
-
-static traceback_table table_of(const tri_cpu_letters *l, traceback_room *r, const tri_pair *pair) {
+static traceback_table table_of(const tri_cpu_letters *l, traceback_room *r, const tri_pair *pair,
+                                int lane) {
   const tri_sequences *s = &l->sequences;
-  traceback_table t = {
-      .l = l, .r = r, .a = s->codes + s->starts[pair->text], .strip = -1, .lane = -1};
-  t.n = tri_sequence_length(s, pair->text);
-  t.x = (tri_traceback){.b = s->codes + s->starts[pair->pattern],
-                        .m = tri_sequence_length(s, pair->pattern),
-                        .h = r->row[0],
-                        .f = r->row[1],
-                        .now = r->row[2],
-                        .e = r->row[3],
-                        .pair = r->row[4],
-                        .open = l->p->open,
-                        .extend = l->p->extend,
-                        .local = l->p->function == TRI_LOCAL};
-  t.rows = tri_traceback_rows(t.n, t.x.m);
-  t.extension = l->p->function == TRI_EXTENSION;
-  return t;
-}
-
-/** Where a strip's row above is kept. */
-static int32_t *above(const traceback_table *t, int64_t strip) {
-  return t->r->above + 2 * strip * (t->x.m + 1);
-}
-
-/** The best cell so far. */
-typedef struct traceback_best {
-  int32_t value;
-  int64_t at[2];
-} traceback_best;
-
-static void look(const tri_traceback *x, int32_t most, int64_t i, traceback_best *best) {
-  int64_t j = 1;
-  if (most <= best->value) return;
-  while (x->now[j] != most) j++;
-  *best = (traceback_best){most, {i, j}};
-}
-
-/** Rows of a strip, from the row above it. */
-static void run_strip(traceback_table *t, int64_t strip, traceback_best *best) {
-  const tri_traceback *x = &t->x;
-  const int64_t first = strip * t->rows, end = tsl_min(first + t->rows, t->n);
-  for (int64_t i = first; i < end; i++) {
-    const int32_t *scores = t->l->scores + t->a[i] * t->l->p->codes;
-    uint8_t *directions = t->r->directions + (i - first) * (x->m + 1);
-    look(x, t->l->kernels->traceback_row(x, scores, edge(x, i + 1), directions), i + 1, best);
-  }
-  t->strip = strip;
-}
-
-/** All strips; the row above each is kept. */
-static void run_table(traceback_table *t, traceback_best *best) {
-  tri_traceback *x = &t->x;
-  const size_t bytes = (size_t)(x->m + 1) * sizeof *x->h;
-  for (int64_t j = 0; j <= x->m; j++) x->h[j] = edge(x, j), x->f[j] = x->h[j] - x->open;
-  for (int64_t s = 0; s * t->rows < t->n; s++) {
-    memcpy(above(t, s), x->h, bytes);
-    memcpy(above(t, s) + x->m + 1, x->f, bytes);
-    run_strip(t, s, best);
-  }
+  return (traceback_table){.l = l,
+                           .r = r,
+                           .a = s->codes + s->starts[pair->text],
+                           .b = s->codes + s->starts[pair->pattern],
+                           .n = tri_sequence_length(s, pair->text),
+                           .m = tri_sequence_length(s, pair->pattern),
+                           .lane = lane,
+                           .local = l->p->function == TRI_LOCAL};
 }
 
 /** Side by side: the bit of a cell's plane, rows and columns from 0. */
 static int plane_bit(const traceback_table *t, int64_t i, int64_t j, int plane) {
   const tri_letter_pairs *p = &t->r->pairs->align;
-  const int64_t at = (i * p->m + j) * tri_planes(t->x.local) + plane;
+  const int64_t at = (i * p->m + j) * tri_planes(t->local) + plane;
   return (int)(p->directions[at] >> t->lane & 1);
 }
 
 /** The directions of a cell, rows and columns from 1. */
-static uint8_t direction_at(traceback_table *t, int64_t i, int64_t j) {
-  const tri_traceback *x = &t->x;
-  const int64_t strip = (i - 1) / t->rows;
-  const size_t bytes = (size_t)(x->m + 1) * sizeof *x->h;
-  traceback_best unused = {.value = INT32_MAX};
-  if (t->extension) return tri_extension_direction(t->r->pairs->extender, i, j);
-  if (t->lane >= 0) {
-    int bits = 0;
-    for (int plane = 0; plane < TRI_PLANE_TOP; plane++)
-      bits |= plane_bit(t, i - 1, j - 1, plane) << plane;
-    return (uint8_t)bits;
-  }
-  if (strip != t->strip) {
-    memcpy(x->h, above(t, strip), bytes);
-    memcpy(x->f, above(t, strip) + x->m + 1, bytes);
-    run_strip(t, strip, &unused);
-    t->r->again += (tsl_min((strip + 1) * t->rows, t->n) - strip * t->rows) * x->m;
-  }
-  return t->r->directions[(i - 1 - strip * t->rows) * (x->m + 1) + j];
+static uint8_t direction_at(const traceback_table *t, int64_t i, int64_t j) {
+  int bits = 0;
+  if (t->lane < 0) return tri_extension_direction(t->r->pairs->extender, i, j);
+  for (int plane = 0; plane < TRI_PLANE_TOP; plane++)
+    bits |= plane_bit(t, i - 1, j - 1, plane) << plane;
+  return (uint8_t)bits;
 }
 
 /* ---- the traceback */
@@ -267,16 +182,16 @@ done:
 
 /** From a cell to where the alignment begins. @param[in] value  of the cell
  *  @param[in,out] at  the cell, then the place */
-static tsl_err walk(traceback_table *t, int64_t first, int64_t value, int64_t at[2]) {
+static tsl_err walk(const traceback_table *t, int64_t first, int64_t value, int64_t at[2]) {
   tsl_err err = TSL_OK;
-  const tri_traceback *x = &t->x;
+  const tri_params *p = t->l->p;
   enum { CELL, LEFT, UP } state = CELL;
-  while (at[0] > 0 && at[1] > 0 && !(x->local && state == CELL && value == 0)) {
-    const int direction = direction_at(t, at[0], at[1]), a = t->a[at[0] - 1], b = x->b[at[1] - 1];
+  while (at[0] > 0 && at[1] > 0 && !(t->local && state == CELL && value == 0)) {
+    const int direction = direction_at(t, at[0], at[1]), a = t->a[at[0] - 1], b = t->b[at[1] - 1];
     const bool pair = state == CELL && direction >> TRI_PLANE_PAIR & 1;
     if (pair) {
       TSL_TRY(add(t->r, first, a == b ? TRI_BAM_SAME : TRI_BAM_OTHER, 1));
-      value -= t->l->scores[a * t->l->p->codes + b];
+      value -= t->l->scores[a * p->codes + b];
       at[0]--, at[1]--;
       continue;
     }
@@ -284,10 +199,10 @@ static tsl_err walk(traceback_table *t, int64_t first, int64_t value, int64_t at
     const int opened = state == LEFT ? TRI_PLANE_LEFT_OPENED : TRI_PLANE_UP_OPENED;
     TSL_TRY(add(t->r, first, state == LEFT ? TRI_BAM_D : TRI_BAM_I, 1));
     at[state == LEFT]--;
-    value += x->extend;
-    if (direction >> opened & 1) state = CELL, value += x->open;
+    value += p->extend;
+    if (direction >> opened & 1) state = CELL, value += p->open;
   }
-  if (x->local) goto done;
+  if (t->local) goto done;
   TSL_TRY(add(t->r, first, TRI_BAM_I, at[0]));
   TSL_TRY(add(t->r, first, TRI_BAM_D, at[1]));
   at[0] = at[1] = 0;
@@ -296,7 +211,8 @@ done:
 }
 
 /** The traceback from cell `at` of this value. @param[out] span  of the field "spans" */
-static tsl_err trace(traceback_table *t, int64_t value, int64_t at[2], int64_t span[TRI_SPAN]) {
+static tsl_err trace(const traceback_table *t, int64_t value, int64_t at[2],
+                     int64_t span[TRI_SPAN]) {
   tsl_err err = TSL_OK;
   const int64_t first = t->r->n;
   span[1] = at[0], span[3] = at[1];
@@ -309,7 +225,7 @@ done:
 static tsl_err extend_one(const tri_cpu_letters *l, traceback_room *r, const tri_pair *pair,
                           int64_t *value, int64_t span[TRI_SPAN]) {
   tsl_err err = TSL_OK;
-  traceback_table t = table_of(l, r, pair);
+  const traceback_table t = table_of(l, r, pair, -1);
   int64_t at[2];
   TSL_TRY(tri_extend_traced(r->pairs->extender, pair->text, pair->pattern, value, at));
   TSL_TRY(trace(&t, *value, at, span));
@@ -317,19 +233,36 @@ done:
   return err;
 }
 
+/** The steps of a pair alone as operations. */
+static tsl_err add_steps(traceback_room *r, int64_t first, const uint8_t *a, const uint8_t *b) {
+  tsl_err err = TSL_OK;
+  int64_t i = r->path.end[0], j = r->path.end[1];
+  for (int64_t k = 0; k < r->path.n; k++) {
+    const uint8_t step = r->path.steps[k];
+    const uint32_t operation = step == DP_STEP_LEFT   ? TRI_BAM_D
+                               : step == DP_STEP_UP   ? TRI_BAM_I
+                               : a[i - 1] == b[j - 1] ? TRI_BAM_SAME
+                                                      : TRI_BAM_OTHER;
+    TSL_TRY(add(r, first, operation, 1));
+    i -= step != DP_STEP_LEFT, j -= step != DP_STEP_UP;
+  }
+done:
+  return err;
+}
+
 static tsl_err align_one(const tri_cpu_letters *l, traceback_room *r, const tri_pair *pair,
                          int64_t *value, int64_t span[TRI_SPAN]) {
   tsl_err err = TSL_OK;
-  traceback_best best = {0};
   if (l->p->function == TRI_EXTENSION) return extend_one(l, r, pair, value, span);
-  TSL_TRY(make_rows(tri_sequence_length(&l->sequences, pair->text),
-                    tri_sequence_length(&l->sequences, pair->pattern), r));
-  traceback_table t = table_of(l, r, pair);
-  run_table(&t, &best);
-  int64_t at[2] = {t.n, t.x.m};
-  if (t.x.local) memcpy(at, best.at, sizeof at);
-  *value = t.x.local ? best.value : t.x.h[t.x.m];
-  TSL_TRY(trace(&t, *value, at, span));
+  const int64_t first = r->n, *const begin = r->path.begin, *const end = r->path.end;
+  const traceback_table t = table_of(l, r, pair, -1);
+  TSL_TRY(tri_long_trace(l->long_pairs, pair->text, pair->pattern, value, &r->path));
+  TSL_TRY(add_steps(r, first, t.a, t.b));
+  span[0] = t.local ? begin[0] : 0, span[1] = end[0];
+  span[2] = t.local ? begin[1] : 0, span[3] = end[1];
+  if (!t.local) TSL_TRY(add(r, first, TRI_BAM_I, begin[0]));
+  if (!t.local) TSL_TRY(add(r, first, TRI_BAM_D, begin[1]));
+  span[4] = r->n - first;
 done:
   return err;
 }
@@ -341,7 +274,7 @@ static void best_cell(const traceback_table *t, int64_t value, int64_t at[2]) {
   const int64_t row = t->r->pairs->best_row[t->lane];
   at[0] = at[1] = 0;
   if (value == 0) return;
-  at[0] = row + 1, at[1] = t->x.m;
+  at[0] = row + 1, at[1] = t->m;
   while (!plane_bit(t, row, at[1] - 1, TRI_PLANE_TOP)) at[1]--;
 }
 
@@ -353,10 +286,9 @@ static tsl_err align_lanes(const tri_cpu_letters *l, traceback_room *r, const tr
   tri_pairs_load(l, r->pairs, pairs, n);
   TSL_TRY(tri_pairs_trace(l, r->pairs, values));
   for (int k = 0; k < n; k++) {
-    traceback_table t = table_of(l, r, &pairs[k]);
-    int64_t at[2] = {t.n, t.x.m};
-    t.lane = k;
-    if (t.x.local) best_cell(&t, values[k], at);
+    const traceback_table t = table_of(l, r, &pairs[k], k);
+    int64_t at[2] = {t.n, t.m};
+    if (t.local) best_cell(&t, values[k], at);
     places[pairs[k].number].first = r->n;
     TSL_TRY(trace(&t, values[k], at, spans[pairs[k].number]));
   }
@@ -426,23 +358,43 @@ static void put_values(const traceback_unit *u, const tri_pair *pairs, int n,
     tri_pairs_put(u->w, u->part->slab[TRI_OUT], pairs[k].number, (double)(sign * values[k]));
 }
 
+/** Pairs that a thread takes at once: side by side, or one. @param[out] first  [n + 1] of each, and
+ *  behind the last  @return their number */
+static int64_t cut_pairs(const traceback_unit *u, int64_t *first) {
+  const tri_cpu_letters *l = &u->tracer->rules.letters;
+  const int64_t lanes = tri_pairs_lanes(l);
+  int64_t n = 0;
+  for (int64_t from = 0, to; from < u->n; from = to) {
+    to = tsl_min(from + lanes, u->n);
+    const bool together = go_together(l, u->pairs + from, (int)(to - from));
+    for (int64_t k = from; k < (together ? from + 1 : to); k++) first[n++] = k;
+  }
+  first[n] = u->n;
+  return n;
+}
+
 static tsl_err align_all(traceback_unit *u) {
-  tri_failure first = {.code = TSL_OK};
-  const int64_t lanes = tri_pairs_lanes(&u->tracer->rules.letters);
-  const int64_t groups = tsl_divide_up(u->n, lanes);
+  tsl_err err = TSL_OK;
+  tri_failure failure = {.code = TSL_OK};
+  int64_t *first = NULL;
+  TSL_TRY(tsl_alloc(u->n + 1, sizeof *first, "pairs", (void **)&first));
+  const int64_t groups = cut_pairs(u, first);
 #pragma omp parallel for schedule(dynamic, 1) num_threads(u->w->threads)
   for (int64_t g = groups - 1; g >= 0; g--) { /* the long ones first */
-    const tri_pair *const pairs = u->pairs + g * lanes;
-    const int n = (int)tsl_min(lanes, u->n - g * lanes);
+    const tri_pair *const pairs = u->pairs + first[g];
+    const int n = (int)(first[g + 1] - first[g]);
     int64_t values[TRI_LETTER_LANES];
-    if (tri_failure_is(&first)) continue;
-    const tsl_err err = align_group(u, omp_get_thread_num(), pairs, n, values);
-    if (err != TSL_OK)
-      tri_failure_note(&first, err);
+    if (tri_failure_is(&failure)) continue;
+    const tsl_err failed = align_group(u, omp_get_thread_num(), pairs, n, values);
+    if (failed != TSL_OK)
+      tri_failure_note(&failure, failed);
     else if (u->w->p->output == TRI_PAIRED)
       put_values(u, pairs, n, values);
   }
-  return tri_failure_take(&first);
+  err = tri_failure_take(&failure);
+done:
+  tsl_free(first);
+  return err;
 }
 
 /** Lists from malloc, operations of each pair from its beginning. */

@@ -19,16 +19,6 @@ static inline int tri_planes(bool local) {
   return local ? TRI_N_PLANES : TRI_PLANE_TOP;
 }
 
-/** A pair's table at work, row above all. */
-typedef struct tri_traceback {
-  const uint8_t *b; /**< [m] the pattern's letters */
-  int64_t m;
-  int32_t *h, *f;          /**< [m + 1] the row above: values, what gaps downwards come from */
-  int32_t *now, *e, *pair; /**< [m + 1] of the row */
-  int32_t open, extend;
-  bool local;
-} tri_traceback;
-
 /** What the alignments of all units need: rules, and memory of each thread. */
 typedef struct tri_tracer tri_tracer;
 struct tri_cpu_letters;
@@ -39,7 +29,7 @@ tsl_err tri_tracer_create(const struct tri_cpu_letters *letters, int threads, tr
 void tri_tracer_clear(tri_tracer **tracer);
 /** Other sequences than those of `letters`. */
 void tri_tracer_take(tri_tracer *tracer, const struct tri_sequences *sequences);
-/** Cells that tracebacks have computed again, of strips but the last; NULL accepted. */
+/** Cells that tracebacks have computed again, of stages but the last; NULL accepted. */
 int64_t tri_tracer_again(const tri_tracer *tracer);
 
 /** Memory for n elements of a table, of which none is kept. @param[in,out] had  what is there */

@@ -232,7 +232,6 @@ ALIGN(int32_t, i32)
 
 #include "tri_extension_kernels.h"
 #include "tri_pair_kernels.h"
-#include "tri_traceback_kernels.h"
 
 const tri_letter_kernels TSL_SIMD_TABLE = {
     .level = TSL_SIMD_LEVEL,
@@ -241,5 +240,4 @@ const tri_letter_kernels TSL_SIMD_TABLE = {
     .edit_pairs = edit_pairs,
     .align_pairs = {align_pairs_i8, align_pairs_i16, align_pairs_i32},
     .trace_pairs = {trace_pairs_i8, trace_pairs_i16, trace_pairs_i32},
-    .traceback_row = traceback_row,
     .extension = extension};

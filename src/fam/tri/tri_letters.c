@@ -84,11 +84,11 @@ static void set_starts(const tri_params *p, const letters_set *set, int64_t *sta
   starts[p->n_pad] = at;
 }
 
-/** Values are exact: at most so large. */
-static tsl_err check_longest(const tsl_deck *deck, const tri_params *p) {
+/** Values are exact: at most so large. Alignments are those of dp's engine, with sums of them. */
+static tsl_err check_longest(const tsl_deck *deck, const tri_params *p, bool aligned) {
   tsl_err err = TSL_OK;
   const bool single = p->type == TSL_F32;
-  const int64_t most = INT64_C(1) << (single ? 24 : 30);
+  const int64_t most = INT64_C(1) << (single ? 24 : aligned ? 28 : 30);
   int64_t a_letter = 1, bound = 0;
   if (tri_is_scored(p))
     a_letter = tsl_max(tsl_max(p->most, -(int64_t)p->least),
@@ -261,7 +261,7 @@ tsl_err tri_letters_add(const tsl_deck *deck, const tri_deck *s, tri_points *poi
   TSL_TRY(add_scores(deck, s, &points->letters, problem));
   TSL_TRY(tri_streamed_add(problem));
   if (!tri_of_letters(p)) goto done;
-  TSL_TRY(check_longest(deck, p));
+  TSL_TRY(check_longest(deck, p, s->alignment != NULL));
   if (p->streamed) goto done;
   const tri_sequences sequences = tri_sequences_of(problem);
   const bool aligned = s->alignment != NULL && p->output == TRI_PAIRED && tri_on_sockets(problem);

@@ -7,11 +7,11 @@
  *   "operations"  LIST u32 [.]  of all pairs from their beginnings, as BAM has them: letters << 4 |
  *                 operation; 1: I, 2: D, 7: =, 8: X
  *
- * A table has a row for each letter of the row's sequence. On sockets its directions are a byte for
- * each cell, or five bits for each of 64 pairs side by side; of large tables they are kept for a
- * strip of rows, and those of strips before are computed again from the row above each. On cards a
- * warp has a pair and keeps half a byte for each cell: its lanes have neighbouring columns, each a
- * row behind the lane before.
+ * A table has a row for each letter of the row's sequence. On sockets its directions are five bits
+ * for each of 64 pairs side by side; of a pair alone dp's engine keeps the sides of its blocks,
+ * below a bit for each cell, of large tables for a stage of rows, and those of stages before are
+ * computed again from the row above each. On cards a warp has a pair and keeps half a byte for each
+ * cell: its lanes have neighbouring columns, each a row behind the lane before.
  *
  * Of EXTENSION the strips are of antidiagonals (i + j), a byte for each cell that is computed, on
  * sockets and cards.
@@ -30,7 +30,11 @@ TSL_C_BEGIN
 
 enum {
   TRI_SPAN = 5,
-  TRI_TRACEBACK_BYTES = 4 << 20,     /**< of a strip, where lengths are ordinary */
+  TRI_TRACEBACK_BYTES = 64 << 20,    /**< of a stage of a pair alone, where lengths are ordinary */
+  TRI_TRACEBACK_COLUMNS = 128,       /**< of its blocks, at least */
+  TRI_TRACEBACK_ROWS = 512,          /**< likewise, but for the last ones */
+  TRI_TRACEBACK_ENGINE = 4 << 20,    /**< bytes of an engine's thread */
+  TRI_EXTENSION_STRIP = 4 << 20,     /**< of a strip of EXTENSION, likewise */
   TRI_EXTENSION_BYTES = 256 << 10,   /**< the same of EXTENSION on a card */
   TRI_TRACEBACK_CELL = 5 * 8,        /**< of a cell of pairs side by side */
   TRI_TRACEBACK_TOGETHER = 160 << 20 /**< most of them */
@@ -57,20 +61,29 @@ static inline int tri_spans_of(const tri_params *p) {
   return p->output == TRI_PAIRED ? TRI_OUT_2 : TRI_OUT_3;
 }
 
-/** Rows of a strip of a table of n x m letters. */
+/** Bytes that a stage of so many rows and columns keeps: a side is two numbers a letter. */
+static inline double tri_traceback_stage(double rows, double columns) {
+  const double strips = columns / TRI_TRACEBACK_COLUMNS + 1, blocks = rows / TRI_TRACEBACK_ROWS + 1;
+  return 8 * (strips * (rows + 1) + blocks * columns);
+}
+
+/** Rows of a stage of a table of n x m letters. */
 static inline int64_t tri_traceback_rows(int64_t n, int64_t m) {
-  int64_t rows = TRI_TRACEBACK_BYTES / (m + 1) + 1;
-  while (rows * rows < 8 * n) rows++; /* strips and rows above them take the same */
-  return rows < n ? rows : n;
+  int64_t rows = n > 1 ? n : 1;
+  while (tri_traceback_stage((double)rows, (double)m) > TRI_TRACEBACK_BYTES &&
+         rows > TRI_TRACEBACK_COLUMNS && rows / TRI_TRACEBACK_COLUMNS * rows > n)
+    rows = (rows + 1) / 2; /* until stages and the rows above them take about the same */
+  return rows;
 }
 
 /** Bytes that a thread needs for one pair, and for others beside it. */
 static inline int64_t tri_traceback_bytes(int64_t n, int64_t m) {
-  const int64_t rows = tri_traceback_rows(n, m), strips = (n + rows - 1) / rows;
+  const int64_t rows = tri_traceback_rows(n, m), stages = (n + rows - 1) / rows;
   const int64_t together = n > TRI_TRACEBACK_TOGETHER / TRI_TRACEBACK_CELL / m
                                ? (int64_t)TRI_TRACEBACK_TOGETHER
                                : TRI_TRACEBACK_CELL * n * m;
-  return together + (rows + 8 * (strips + 4)) * (m + 1);
+  return together + (int64_t)tri_traceback_stage((double)rows, (double)m) + 8 * stages * m +
+         16 * (n + m) + TRI_TRACEBACK_ENGINE;
 }
 
 /** EXTENSION: bytes of the directions of a strip, an antidiagonal or more, where lengths are
@@ -84,7 +97,7 @@ TSL_FN int64_t tri_extension_strip(int64_t n, int64_t m, int64_t ordinary) {
 /** Bytes that a thread needs for one pair: strips, and for each letter the lines of strips, seven
  *  cells and the letter itself. */
 static inline int64_t tri_extension_bytes(int64_t n, int64_t m) {
-  return 2 * tri_extension_strip(n, m, TRI_TRACEBACK_BYTES) + (16 + 7 * 4 + 2) * (n + m + 1);
+  return 2 * tri_extension_strip(n, m, TRI_EXTENSION_STRIP) + (16 + 7 * 4 + 2) * (n + m + 1);
 }
 
 /** What a warp keeps of a pair, and where, in bytes: the directions of a strip from 0 on; the lines

@@ -6,7 +6,7 @@
  * each columns after the other, with the last column of one in memory for the next.
  *
  * With directions (TRI_DIRECTION of tri_traceback.h) eight of them are a word, and the words of a
- * step lie side by side. Values are those of tri_traceback_kernels.h (Gotoh 1982, J. Mol. Biol.
+ * step lie side by side. Values are those of tri_pair_kernels.h (Gotoh 1982, J. Mol. Biol.
  * 162:705): up and along are what gaps downwards and along the row come from.
  */
 #pragma once
