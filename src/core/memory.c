@@ -64,15 +64,16 @@ int64_t tsl_memory_free(void) {
   return of_groups < of_host ? of_groups : of_host;
 }
 
-/* Linux hands out more memory than there is, and kills who writes to it. */
+/* Linux hands out more memory than a control group may have, and kills who writes to it. What the
+ * host has is not asked: where its figures are made up, as in sandboxes, more may be there. */
 static tsl_err check_large(int64_t bytes, const char *what) {
   tsl_err err = TSL_OK;
   char need[24], have[24];
   if (bytes < LARGE) return TSL_OK;
-  const int64_t left = tsl_memory_free(), swap = meminfo("SwapFree");
-  if (left >= 0 && bytes - left > (swap > 0 ? swap : 0))
-    TSL_FAIL(TSL_ERR_MEMORY, "%s: no host memory for %s, as this process may take %s more", what,
-             tsl_bytes_text((double)bytes, need), tsl_bytes_text((double)left, have));
+  const int64_t left = tsl_cgroup_free(""), swap = meminfo("SwapFree");
+  if (bytes - left > (swap > 0 ? swap : 0))
+    TSL_FAIL(TSL_ERR_MEMORY, "%s: no host memory for %s, as its control group may take %s more",
+             what, tsl_bytes_text((double)bytes, need), tsl_bytes_text((double)left, have));
 done:
   return err;
 }

@@ -24,8 +24,8 @@ bool tsl_pairs_i64(int64_t n, int64_t *out);
  * Allocate count elements of size bytes, zeroed, aligned to 64 bytes.
  * @param[in]  what  name of the thing, for the message
  * @param[out] out   memory, some even for a count of 0; free with tsl_free
- * @return TSL_ERR_MEMORY with the number of bytes asked for, of 64 MiB or more also where less may
- *         be taken (tsl_memory_free, and what can be swapped). Test knob
+ * @return TSL_ERR_MEMORY with the number of bytes asked for, of 64 MiB or more also where control
+ *         groups leave less (cgroup.h; and what can be swapped). Test knob
  *         TSL_TEST_NO_MEMORY=RANK:N: allocation N (from 0) of that rank of the launcher fails
  */
 tsl_err tsl_alloc(int64_t count, size_t size, const char *what, void **out);
