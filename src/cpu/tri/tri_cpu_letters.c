@@ -3,7 +3,7 @@
 
 #include "cpu.h"
 #include "integers.h"
-#include "tri_cpu_long.h"
+#include "tri_cpu_single.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -47,7 +47,7 @@ tsl_err tri_cpu_letters_open(const tsl_problem *problem, const tri_params *p, tr
   l->bytes = tri_is_scored(l->p) && l->p->codes < TRI_LETTER_CODES && letters_fit_bytes(l->p);
   l->extends = tri_is_dropping(l->p);
   if (l->p->output != TRI_PAIRED) TSL_TRY(sort_places(l));
-  TSL_TRY(tri_long_create(l, &l->long_pairs));
+  TSL_TRY(tri_single_create(l, &l->single));
 done:
   return err;
 }
@@ -55,7 +55,7 @@ done:
 void tri_cpu_letters_close(tri_cpu_letters *l) {
   tsl_free(l->by_length);
   l->by_length = NULL;
-  tri_long_destroy(&l->long_pairs);
+  tri_single_destroy(&l->single);
 }
 
 tsl_err tri_edit_create(const tri_params *params, tri_edit_patterns *p) {
@@ -311,7 +311,7 @@ static bool is_alone(const tri_cpu_letters *l, const tri_letters_block *b) {
   double letters = 0;
   for (int k = 0; k < g.n; k++) letters += (double)length_at(&g, k);
   return b->rows == 1 &&
-         tri_long_alone(l->long_pairs, rows, length_at(&g, g.n - 1), (double)rows * letters);
+         tri_single_is_faster(l->single, rows, length_at(&g, g.n - 1), (double)rows * letters);
 }
 
 static tsl_err fill_alone(const tri_cpu_letters *l, const tri_letters_block *b) {
@@ -319,7 +319,7 @@ static tsl_err fill_alone(const tri_cpu_letters *l, const tri_letters_block *b) 
   const group g = {.by_length = b->columns, .n = (int)b->n};
   for (int k = 0; k < g.n; k++) {
     int64_t score = 0;
-    TSL_TRY(tri_long_score(l->long_pairs, b->i, column_at(&g, k), 1, &score));
+    TSL_TRY(tri_single_score(l->single, b->i, column_at(&g, k), 1, &score));
     put(b, 0, column_at(&g, k), l->p->similar ? -score : score);
   }
 done:

@@ -120,7 +120,7 @@ typedef struct tri_cpu_letters {
   bool bytes;         /**< scores of two letters fit 8 bits */
   bool extends;       /**< EXTENSION by antidiagonals: cells are dropped, or pairs are aligned */
   int64_t *by_length; /**< [n_pad] length << 32 | place, ascending; NULL: PAIRED */
-  struct tri_long *long_pairs; /**< tri_cpu_long.h */
+  struct tri_single *single; /**< tri_cpu_single.h */
 } tri_cpu_letters;
 
 /** Score of a row's letter a with a column's letter b, plus open + extend; code params.codes stands

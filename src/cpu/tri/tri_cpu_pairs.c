@@ -3,7 +3,7 @@
 
 #include "integers.h"
 #include "tri_cpu.h"
-#include "tri_cpu_long.h"
+#include "tri_cpu_single.h"
 
 #include <math.h>
 #include <omp.h>
@@ -338,7 +338,7 @@ static int64_t take_alone(const tri_cpu_letters *l, tri_pair *pairs, int64_t n, 
       rows = tsl_max(rows, text), columns = tsl_max(columns, pattern);
       cells += (double)text * (double)pattern;
     }
-    const bool is_alone = tri_long_alone(l->long_pairs, rows, columns, cells);
+    const bool is_alone = tri_single_is_faster(l->single, rows, columns, cells);
     for (int64_t k = from; k < to; k++)
       if (is_alone)
         alone[taken++] = pairs[k];
@@ -358,7 +358,7 @@ static tsl_err run_alone(tsl_worker *w, const tsl_unit *unit, tsl_part *part, co
     int64_t score = 0;
     if (tri_failure_is(&first)) continue;
     const tsl_err failed =
-        tri_long_score(w->letters.long_pairs, pairs[k].text, pairs[k].pattern, each, &score);
+        tri_single_score(w->letters.single, pairs[k].text, pairs[k].pattern, each, &score);
     if (failed != TSL_OK) tri_failure_note(&first, failed);
     tri_pairs_put(w, part->slab[TRI_OUT], pairs[k].number - unit->lo[0], (double)score);
   }

@@ -1,19 +1,18 @@
 /** @file tri_cpu_traceback.c  Alignments of the pairs that a unit keeps: those of like lengths side
- *  by side, a lane each; few pairs, and those of large tables, one by one. */
+ *  by side, a lane each; few pairs, those of unlike lengths and of large tables, one by one. */
 #include "tri_cpu_traceback.h"
 
 #include "dp.h"
 #include "integers.h"
 #include "tri_cpu.h"
-#include "tri_cpu_long.h"
+#include "tri_cpu_single.h"
 
 #include <omp.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum {
-  FEWEST = 8,    /* pairs that go side by side */
-  LONGEST = 8192 /* letters of a pattern that does */
+  LONGEST = 8192 /* letters of a pattern that goes side by side */
 };
 
 /** Where operations of a pair are. */
@@ -26,7 +25,7 @@ typedef struct traceback_place {
 
 /** What one thread owns. */
 typedef struct traceback_room {
-  tri_long_path path;   /**< of a pair alone */
+  tri_single_path path; /**< of a pair alone */
   uint32_t *operations; /**< [n] of the pairs done, each from its end */
   int64_t n, n_room;
   tri_pairs_thread *pairs; /**< side by side */
@@ -49,7 +48,7 @@ static tsl_err make_rules(const tri_cpu_letters *l, traceback_rules *rules) {
   const int64_t codes = l->p->codes;
   rules->params = *l->p;
   rules->letters = *l;
-  rules->letters.long_pairs = NULL;
+  rules->letters.single = NULL;
   rules->letters.extends = l->p->function == TRI_EXTENSION;
   if (l->p->function != TRI_EXTENSION) rules->params.longest = tsl_min(LONGEST, l->p->longest);
   rules->letters.p = &rules->params;
@@ -79,7 +78,7 @@ tsl_err tri_tracer_create(const tri_cpu_letters *l, int threads, tri_tracer **ou
   t->threads = threads;
   TSL_TRY(tsl_alloc(threads, sizeof *t->rooms, "alignments", (void **)&t->rooms));
   TSL_TRY(make_rules(l, &t->rules));
-  TSL_TRY(tri_long_create(&t->rules.letters, &t->rules.letters.long_pairs));
+  TSL_TRY(tri_single_create(&t->rules.letters, &t->rules.letters.single));
   for (int k = 0; k < threads && t->rules.params.codes < TRI_LETTER_CODES; k++)
     TSL_TRY(tri_pairs_thread_create(&t->rules.letters, &t->rooms[k].pairs));
 done:
@@ -94,7 +93,7 @@ void tri_tracer_clear(tri_tracer **tracer) {
   tri_tracer *t = *tracer;
   if (t == NULL) return;
   for (int k = 0; t->rooms != NULL && k < t->threads; k++) room_clear(&t->rooms[k]);
-  tri_long_destroy(&t->rules.letters.long_pairs);
+  tri_single_destroy(&t->rules.letters.single);
   TSL_FREE_ALL(t->rooms, t->rules.scores, t);
   *tracer = NULL;
 }
@@ -256,7 +255,7 @@ static tsl_err align_one(const tri_cpu_letters *l, traceback_room *r, const tri_
   if (l->p->function == TRI_EXTENSION) return extend_one(l, r, pair, value, span);
   const int64_t first = r->n, *const begin = r->path.begin, *const end = r->path.end;
   const traceback_table t = table_of(l, r, pair, -1);
-  TSL_TRY(tri_long_trace(l->long_pairs, pair->text, pair->pattern, value, &r->path));
+  TSL_TRY(tri_single_trace(l->single, pair->text, pair->pattern, value, &r->path));
   TSL_TRY(add_steps(r, first, t.a, t.b));
   span[0] = t.local ? begin[0] : 0, span[1] = end[0];
   span[2] = t.local ? begin[1] : 0, span[3] = end[1];
@@ -296,15 +295,19 @@ done:
   return err;
 }
 
-/** Do pairs go side by side? */
+/** Do pairs go side by side? Their directions must fit a thread's memory. */
 static bool go_together(const tri_cpu_letters *l, const tri_pair *pairs, int n) {
   int64_t most[2] = {0};
+  double cells = 0;
   for (int k = 0; k < n; k++) {
-    most[0] = tsl_max(most[0], tri_sequence_length(&l->sequences, pairs[k].text));
-    most[1] = tsl_max(most[1], tri_sequence_length(&l->sequences, pairs[k].pattern));
+    const int64_t text = tri_sequence_length(&l->sequences, pairs[k].text);
+    const int64_t pattern = tri_sequence_length(&l->sequences, pairs[k].pattern);
+    most[0] = tsl_max(most[0], text), most[1] = tsl_max(most[1], pattern);
+    cells += (double)text * (double)pattern;
   }
-  return n >= FEWEST && l->p->codes < TRI_LETTER_CODES && most[1] <= LONGEST &&
-         most[0] * most[1] <= TRI_TRACEBACK_TOGETHER / TRI_TRACEBACK_CELL;
+  return !l->extends && l->p->codes < TRI_LETTER_CODES && most[1] <= LONGEST &&
+         most[0] * most[1] <= TRI_TRACEBACK_TOGETHER / TRI_TRACEBACK_CELL &&
+         !tri_single_is_faster(l->single, most[0], most[1], cells);
 }
 
 /* ---- the pairs of a unit */

@@ -1,5 +1,5 @@
-/** @file tri_cpu_long.c  Long pairs of sequences, one at a time. */
-#include "tri_cpu_long.h"
+/** @file tri_cpu_single.c  Pairs of sequences one at a time, by dp's engine. */
+#include "tri_cpu_single.h"
 
 #include "dp_cpu.h"
 #include "integers.h"
@@ -12,17 +12,17 @@ enum {
   MOST_VALUE = 1 << 28 /* of the engine's numbers */
 };
 
-struct tri_long {
+struct tri_single {
   const tri_cpu_letters *letters; /**< not owned */
   dp_cpu cpu;
   dp_problem problem;
   letters_scores scores; /**< DP_EDIT: not used */
 };
 
-tsl_err tri_long_create(const tri_cpu_letters *letters, tri_long **out) {
+tsl_err tri_single_create(const tri_cpu_letters *letters, tri_single **out) {
   tsl_err err = TSL_OK;
   const tri_params *p = letters->p;
-  tri_long *l = NULL;
+  tri_single *l = NULL;
   *out = NULL;
   if (!tri_is_scored(p) || tri_is_dropping(p)) goto done;
   TSL_TRY(tsl_alloc(1, sizeof *l, "scores", (void **)&l));
@@ -36,16 +36,16 @@ tsl_err tri_long_create(const tri_cpu_letters *letters, tri_long **out) {
   TSL_TRY(dp_cpu_open(1, &l->cpu));
   *out = l;
 done:
-  if (err != TSL_OK) tri_long_destroy(&l);
+  if (err != TSL_OK) tri_single_destroy(&l);
   return err;
 }
 
-void tri_long_destroy(tri_long **long_pairs) {
-  tsl_free(*long_pairs);
-  *long_pairs = NULL;
+void tri_single_destroy(tri_single **single) {
+  tsl_free(*single);
+  *single = NULL;
 }
 
-bool tri_long_alone(const tri_long *l, int64_t rows, int64_t columns, double cells) {
+bool tri_single_is_faster(const tri_single *l, int64_t rows, int64_t columns, double cells) {
   const double largest = (double)rows * (double)columns, all = largest * TRI_LETTER_LANES;
   if (l == NULL || largest < FEW_CELLS) return false;
   const tri_params *p = l->letters->p;
@@ -61,7 +61,7 @@ typedef struct pair_table {
   dp_cpu_align *align;
 } pair_table;
 
-static tsl_err table_open(const tri_long *l, int64_t row, int64_t column, int threads,
+static tsl_err table_open(const tri_single *l, int64_t row, int64_t column, int threads,
                           pair_table *t) {
   const tri_sequences *s = &l->letters->sequences;
   const dp_cpu cpu = {.kernels = l->cpu.kernels, .threads = threads};
@@ -75,8 +75,8 @@ static tsl_err table_open(const tri_long *l, int64_t row, int64_t column, int th
                            &t->align);
 }
 
-tsl_err tri_long_score(const tri_long *l, int64_t row, int64_t column, int threads,
-                       int64_t *score) {
+tsl_err tri_single_score(const tri_single *l, int64_t row, int64_t column, int threads,
+                         int64_t *score) {
   tsl_err err = TSL_OK;
   pair_table t;
   TSL_TRY(table_open(l, row, column, threads, &t));
@@ -121,7 +121,7 @@ done:
 }
 
 /** Back through the stages to where the alignment begins. */
-static tsl_err walk(const pair_table *t, stages *s, dp_place *at, tri_long_path *path) {
+static tsl_err walk(const pair_table *t, stages *s, dp_place *at, tri_single_path *path) {
   tsl_err err = TSL_OK;
   while (at->row > 0 && at->column > 0 && !at->done) {
     const int64_t k = (at->row - 1) / s->rows, most = at->row - k * s->rows + at->column;
@@ -139,8 +139,8 @@ done:
   return err;
 }
 
-tsl_err tri_long_trace(const tri_long *l, int64_t row, int64_t column, int64_t *score,
-                       tri_long_path *path) {
+tsl_err tri_single_trace(const tri_single *l, int64_t row, int64_t column, int64_t *score,
+                         tri_single_path *path) {
   tsl_err err = TSL_OK;
   stages s = {.above = NULL};
   pair_table t;
