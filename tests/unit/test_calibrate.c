@@ -110,6 +110,19 @@ static void one_phase_within_noise(void **state) {
   }
 }
 
+/* The first run after samples: they are a few units, it is all. */
+static void a_run_outweighs_samples(void **state) {
+  fixture *f = open_file();
+  (void)state;
+  f->cost.sampled = true;
+  show(f, 2.2, 1);
+  assert_near(look_up(f).c[0][1] * 1e9, 2.2);
+  f->cost.sampled = false;
+  show(f, 2.3, 1);
+  assert_near(look_up(f).c[0][1] * 1e9, 2.2);
+  close_file(f);
+}
+
 static int count_lines(const fixture *f) {
   tsl_calibration_line line = {.number = 0};
   FILE *file = tsl_calibration_open(&f->settings);
@@ -144,6 +157,7 @@ static void steady_runs_add_nothing(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(phases_count_in_full), cmocka_unit_test(short_kinds_need_phases),
-      cmocka_unit_test(one_phase_within_noise), cmocka_unit_test(steady_runs_add_nothing)};
+      cmocka_unit_test(one_phase_within_noise), cmocka_unit_test(a_run_outweighs_samples),
+      cmocka_unit_test(steady_runs_add_nothing)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -145,6 +145,7 @@ tsl_err tsl_calibrate(MPI_Comm comm, const tsl_executor *executor, const tsl_uni
   if (known[rank]) speed = cost->speeds[rank];
   *measured = 0;
   for (int r = 0; r < size; r++) *measured += !known[r];
+  cost->sampled = *measured > 0;
   TSL_MPI(MPI_Barrier(comm)); /* all measure at once, or shared sockets would look too fast */
   TSL_COLLECTIVE_TRY(comm, *measured > 0
                                ? tsl_measure(executor, units, n_units, size, settings->memory,

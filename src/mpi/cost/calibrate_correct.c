@@ -41,10 +41,10 @@ static bool beyond(double factor, double limit) {
   return factor > limit || factor < 1 / limit;
 }
 
-/* What the file's prediction is multiplied by: of one phase all of what is beyond noise, half of
- * what is within. */
-static double correction_of(double factor, int64_t runs) {
-  if (runs > 1) return beyond(factor, 1 + TSL_STEADY) ? factor : 1;
+/* What the file's prediction is multiplied by: all of it where that is of a few samples or the run
+ * of several phases; of one phase all of what is beyond noise, half of what is within. */
+static double correction_of(double factor, bool sampled, int64_t runs) {
+  if (sampled || runs > 1) return beyond(factor, 1 + TSL_STEADY) ? factor : 1;
   if (!beyond(factor, USUAL)) return 1;
   return beyond(factor, FAR) ? factor : sqrt(factor);
 }
@@ -76,7 +76,7 @@ static void correct_key(const tsl_run_settings *settings, const tsl_cost *cost, 
   (void)tsl_calibration_find(settings, key, 0, n_kinds, known.c);
   for (int k = 0; k < n_kinds; k++) {
     const double factor =
-        correction_of(factor_of(predict(known.c[k], &all[k]), &all[k]), all[k].runs);
+        correction_of(factor_of(predict(known.c[k], &all[k]), &all[k]), cost->sampled, all[k].runs);
     double corrected[TSL_N_TERMS];
     if (factor == 1) continue;
     if (file == NULL && (file = tsl_calibration_append(settings)) == NULL) return;

@@ -39,6 +39,7 @@ typedef struct tsl_cost {
   int n_ranks;
   tsl_speed *speeds; /**< [n_ranks], from tsl_alloc */
   bool *left_out;    /**< [n_ranks] ranks that take no units, from tsl_alloc; NULL: none */
+  bool sampled;      /**< speeds are of samples that were taken now; no run has shown more */
   int guessed;       /**< root: ranks whose speed is a guess from a probe (device_probe.h) */
   char *keys; /**< root, [n_ranks] keys of the calibration file, TSL_COST_KEY bytes each, from
                  tsl_alloc; NULL: it has none of these */
