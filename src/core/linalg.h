@@ -31,7 +31,8 @@ typedef struct tsl_linalg_region {
   double moved;        /**< elements between host and device */
   double operations;   /**< floating-point operations of products */
   int64_t eigen;       /**< sum of the orders of matrices that are diagonalised */
-  int64_t factor;      /**< likewise of those that are factored or whose factor is inverted */
+  int64_t factor;      /**< likewise of those that are factored */
+  int64_t inverse;     /**< likewise of factors that are inverted */
   double host_seconds; /**< that the host would take; infinity: the device is to do it */
 } tsl_linalg_region;
 
@@ -61,12 +62,13 @@ typedef struct tsl_linalg {
    */
   tsl_err (*eigen)(int64_t n, const double *a, double *values, double *vectors);
   /**
-   * Cholesky factor l of a positive matrix, and its inverse, in place: row j holds column j from
-   * its diagonal on, what is before it is not read and stays.
-   * @param[out] row  1.. of the first at which the matrix is not positive, or l has 0; else 0
+   * Cholesky factor l of a positive matrix, in place: row j holds column j from its diagonal on,
+   * what is before it is not read and stays.
+   * @param[out] row  1.. of the first at which the matrix is not positive; else 0
    */
   tsl_err (*factor)(int64_t n, double *a, int64_t *row);
-  tsl_err (*invert)(int64_t n, double *l, int64_t *row);
+  /** Its inverse likewise; what is before the diagonal becomes 0. */
+  tsl_err (*invert)(int64_t n, double *l);
   /** The host's memory gets a result of this region. */
   tsl_err (*fetch)(double *a);
   /** End the region; the device's copies are forgotten, but of matrices that are held. */

@@ -164,11 +164,9 @@ done:
 static tsl_err factor_metric(const tsl_deck *deck, xc_own *own, const xc_params *p) {
   tsl_err err = TSL_OK;
   TSL_TRY(tsl_deck_blame(deck, "xc.fitting",
-                         xc_matrix_factor(p->n_fit, "the fitting set", own->metric)));
-  if (p->fitted_exchange)
-    TSL_TRY(xc_matrix_invert_factor(p->n_fit, own->metric));
-  else
-    TSL_TRY(xc_matrix_hold(p->n_fit, p->n_fit, own->metric));
+                         (p->fitted_exchange ? xc_matrix_inverse_factor : xc_matrix_factor)(
+                             p->n_fit, "the fitting set", own->metric)));
+  if (!p->fitted_exchange) TSL_TRY(xc_matrix_hold(p->n_fit, p->n_fit, own->metric));
 done:
   return err;
 }

@@ -51,22 +51,16 @@ done:
   return err;
 }
 
-static tsl_err in_place(int64_t n, double *a, int64_t *row,
-                        tsl_err (*operation)(linalg *, int64_t, double *, int64_t *)) {
-  tsl_err err = TSL_OK;
-  double *on_card = NULL;
-  TSL_TRY(linalg_read(&own, n * n, a, &on_card));
-  TSL_TRY(operation(&own, n, on_card, row));
-done:
-  return err;
-}
-
 static tsl_err factor(int64_t n, double *a, int64_t *row) {
-  return in_place(n, a, row, linalg_factorise);
+  double *on_card = NULL;
+  const tsl_err err = linalg_read(&own, n * n, a, &on_card);
+  return err == TSL_OK ? linalg_factorise(&own, n, on_card, row) : err;
 }
 
-static tsl_err invert(int64_t n, double *a, int64_t *row) {
-  return in_place(n, a, row, linalg_invert);
+static tsl_err invert(int64_t n, double *a) {
+  double *on_card = NULL;
+  const tsl_err err = linalg_read(&own, n * n, a, &on_card);
+  return err == TSL_OK ? linalg_invert(&own, n, on_card) : err;
 }
 
 /* -------------------------------------------------------- products, equations */
@@ -128,6 +122,7 @@ static tsl_err warm_up(linalg *l) {
   TSL_CUDA_TRY(cudaMemcpyAsync(on_card, a, sizeof a, cudaMemcpyHostToDevice, l->stream));
   TSL_TRY(multiply(l, &square, on_card, on_card, on_card + WARMED * WARMED));
   TSL_TRY(linalg_factorise(l, WARMED, on_card + WARMED * WARMED, &row));
+  TSL_TRY(linalg_invert(l, WARMED, on_card + WARMED * WARMED));
   TSL_TRY(linalg_diagonalise(l, WARMED, on_card, values));
 done:
   tsl_gpu_release(&l->memory, &both);
@@ -218,6 +213,7 @@ static tsl_err reserve_region(linalg *l, const tsl_linalg_region *r) {
   TSL_TRY(linalg_reserve(l, r->matrices, r->order * r->order));
   if (r->eigen > 0) TSL_TRY(linalg_reserve_eigen(l, r->order));
   if (r->factor > 0) TSL_TRY(linalg_reserve_factor(l, r->order));
+  if (r->inverse > 0) TSL_TRY(linalg_reserve_inverse(l, r->order));
 done:
   return err;
 }

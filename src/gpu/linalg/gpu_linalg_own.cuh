@@ -67,10 +67,11 @@ void linalg_shrink(linalg *l);
 
 tsl_err linalg_reserve_eigen(linalg *l, int64_t n);
 tsl_err linalg_reserve_factor(linalg *l, int64_t n);
+tsl_err linalg_reserve_inverse(linalg *l, int64_t n);
 /** Vectors replace the matrix, column by column: row k of the host's is vector k.
  *  @param[out] values  [n], in the host's memory
  *  @return TSL_ERR_NUMERIC when it does not converge */
 tsl_err linalg_diagonalise(linalg *l, int64_t n, double *a, double *values);
 /** tsl_linalg.factor and invert. */
 tsl_err linalg_factorise(linalg *l, int64_t n, double *a, int64_t *row);
-tsl_err linalg_invert(linalg *l, int64_t n, double *a, int64_t *row);
+tsl_err linalg_invert(linalg *l, int64_t n, double *a);

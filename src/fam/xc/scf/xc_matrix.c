@@ -268,35 +268,23 @@ done:
 
 /* ------------------------------------------------------------------- equations */
 
-static tsl_linalg_region factor_region(int64_t n) {
+static tsl_linalg_region factor_region(int64_t n, bool inverse) {
   const double square = (double)n * (double)n;
   return (tsl_linalg_region){.order = n,
                              .matrices = 1,
                              .moved = 2 * square,
-                             .operations = square * (double)n / 3,
-                             .factor = n};
+                             .operations = (inverse ? 2 : 1) * square * (double)n / 3,
+                             .factor = n,
+                             .inverse = inverse ? n : 0};
 }
 
-/* Factor, or inverse of a factor; row as of tsl_linalg.factor. */
-static tsl_err factor_or_invert(int64_t n, bool inverse, double *a, int64_t *row) {
-  tsl_err err = TSL_OK;
-  const tsl_linalg_region region = factor_region(n);
-  const lapack_int order = (lapack_int)n;
-  bool alone = false;
-  TSL_TRY(enter_alone(&region, &alone));
-  if (card_of() != NULL)
-    TSL_TRY((inverse ? card_of()->invert : card_of()->factor)(n, a, row));
-  else
-    *row = inverse ? LAPACKE_dtrtri(LAPACK_COL_MAJOR, 'L', 'N', order, a, order)
-                   : LAPACKE_dpotrf(LAPACK_COL_MAJOR, 'L', order, a, order);
-done:
-  return leave_alone(alone, a, err);
-}
-
-tsl_err xc_matrix_factor(int64_t n, const char *what, double *a) {
+static tsl_err factor_here(int64_t n, const char *what, double *a) {
   tsl_err err = TSL_OK;
   int64_t row = 0;
-  TSL_TRY(factor_or_invert(n, false, a, &row));
+  if (card_of() != NULL)
+    TSL_TRY(card_of()->factor(n, a, &row));
+  else
+    row = LAPACKE_dpotrf(LAPACK_COL_MAJOR, 'L', (lapack_int)n, a, (lapack_int)n);
   if (row != 0)
     TSL_FAIL(TSL_ERR_NUMERIC,
              "%s is not positive definite at row %lld of %lld: its functions are "
@@ -306,16 +294,32 @@ done:
   return err;
 }
 
-tsl_err xc_matrix_invert_factor(int64_t n, double *factor) {
+/* Its diagonal is positive. */
+static tsl_err invert_here(int64_t n, double *l) {
+  const lapack_int order = (lapack_int)n;
+  if (card_of() != NULL) return card_of()->invert(n, l);
+  (void)LAPACKE_dtrtri(LAPACK_COL_MAJOR, 'L', 'N', order, l, order);
+  for (int64_t k = 1; k < n; k++) memset(l + k * n, 0, (size_t)k * sizeof *l);
+  return TSL_OK;
+}
+
+static tsl_err factor(int64_t n, const char *what, bool inverse, double *a) {
   tsl_err err = TSL_OK;
-  int64_t row = 0;
-  TSL_TRY(factor_or_invert(n, true, factor, &row));
-  if (row != 0)
-    TSL_FAIL(TSL_ERR_NUMERIC, "a factor of order %lld has no inverse (row %lld)", (long long)n,
-             (long long)row);
-  for (int64_t k = 1; k < n; k++) memset(factor + k * n, 0, (size_t)k * sizeof *factor);
+  const tsl_linalg_region region = factor_region(n, inverse);
+  bool alone = false;
+  TSL_TRY(enter_alone(&region, &alone));
+  TSL_TRY(factor_here(n, what, a));
+  if (inverse) TSL_TRY(invert_here(n, a));
 done:
-  return err;
+  return leave_alone(alone, a, err);
+}
+
+tsl_err xc_matrix_factor(int64_t n, const char *what, double *a) {
+  return factor(n, what, false, a);
+}
+
+tsl_err xc_matrix_inverse_factor(int64_t n, const char *what, double *a) {
+  return factor(n, what, true, a);
 }
 
 tsl_err xc_matrix_solve(int64_t n, const double *factor, double *b) {

@@ -76,9 +76,8 @@ tsl_err xc_matrix_power(int64_t n, const double *matrix, double power, double li
 /** Cholesky factor of a positive matrix, in place, for xc_matrix_solve.
  *  @return TSL_ERR_NUMERIC naming what and the order at which it is not positive */
 tsl_err xc_matrix_factor(int64_t n, const char *what, double *a);
-/** L^-1 in place of the factor L, column by column, zero above the diagonal.
- *  @return TSL_ERR_NUMERIC when an element of its diagonal is 0 */
-tsl_err xc_matrix_invert_factor(int64_t n, double *factor);
+/** Likewise L^-1 of the factor L, column by column, zero above the diagonal. */
+tsl_err xc_matrix_inverse_factor(int64_t n, const char *what, double *a);
 /** Solve a x = b with the factor, on a card where that is held there; b becomes x. */
 tsl_err xc_matrix_solve(int64_t n, const double *factor, double *b);
 

@@ -57,8 +57,7 @@ static tsl_err turn_spin(xc_scf *scf, const xc_stability *s, int t, double lengt
   xc_matrix_add(o * n, 1, c, moved);
   TSL_TRY(xc_matrix_product(o, o, v, length * length, x, false, x, true, overlap));
   for (int64_t i = 0; i < o; i++) overlap[i * (o + 1)] += 1;
-  TSL_TRY(xc_matrix_factor(o, "turned orbitals", overlap));
-  TSL_TRY(xc_matrix_invert_factor(o, overlap));
+  TSL_TRY(xc_matrix_inverse_factor(o, "turned orbitals", overlap));
   TSL_TRY(xc_matrix_product(o, n, o, 1, overlap, true, moved, false, scf->orbitals[t]));
   TSL_TRY(xc_matrix_outer(n, o, 1, scf->orbitals[t], 0, scf->density[t]));
 done:
