@@ -49,11 +49,11 @@ void tsl_calibration_keep_phases(const tsl_run_settings *settings, const tsl_cos
 
 /**
  * Root, not collective. Hold a finished run against what the calibration file predicts, and correct
- * the file: for all ranks with the same key, as plans find one line for them. Its
- * coefficients are scaled to what was measured where they were off by more than TSL_STEADY. Where
- * runs before have shown them, a single phase counts only if they were off by more than a tenth, and
- * half way (by the root) where that is within what times vary from run to run; the middle one of
- * several phases is no matter of chance. Off by more than three times is said, unless quiet.
+ * the file: for all ranks with the same key, as plans find one line for them. Its coefficients are
+ * scaled to what was measured where they were off by more than TSL_STEADY. Where runs before have
+ * shown them, a single phase counts only if they were off by more than a tenth, and half way (by
+ * the root) where that is within what times vary from run to run; the middle one of several phases
+ * is no matter of chance. Off by more than three times is said, unless quiet.
  * @param[in] shown  shape [cost->n_ranks][TSL_MAX_KINDS]
  */
 tsl_err tsl_calibration_correct(const tsl_run_settings *settings, const tsl_cost *cost, int n_kinds,
