@@ -134,7 +134,7 @@ def recovered_case():
 
 def refused_case():
     def run(cell, words, status, kind="i64"):
-        made = deck(kind, 80, 3, cell, "M[79][2]", (), [("i == 0", "1")], mode="value")
+        made = deck(kind, 80, 3, cell, "M[79][2]", (), [("i == 0", "1")], mode="table")
         done = suite.run(["run", suite.write("bad.yaml", json.dumps(made).encode()), "-o", suite.path("bad.h5")])
         check(done.status == status and all(w in done.err for w in words), f"{words} expected: {done.tail()}")
 
