@@ -133,13 +133,14 @@ def recovered_case():
 
 
 def refused_case():
-    def run(cell, words, status, kind="i64"):
-        made = deck(kind, 80, 3, cell, "M[79][2]", (), [("i == 0", "1")], mode="table")
+    def run(cell, words, status, kind="i64", mode="table"):
+        made = deck(kind, 80, 3, cell, "M[79][2]", (), [("i == 0", "1")], mode=mode)
         done = suite.run(["run", suite.write("bad.yaml", json.dumps(made).encode()), "-o", suite.path("bad.h5")])
         check(done.status == status and all(w in done.err for w in words), f"{words} expected: {done.tail()}")
 
     run("1 << i", ["dp.cell", "integer overflow: 1 << 63 at i = 63, j = 0"], 3)
     run("M[i-1][j] >> i", ["a shift by 64 bits; 0 to 63", "i = 64, j = 0"], 3)
+    run("M[i-1][j] >> i", ["a shift by 64 bits; 0 to 63", "i = 64, j = 2"], 3, mode="value")  # cut to the goal's column
     run("M[i-1][j] << -1", ["a shift by -1 bits", "i = 1, j = 0"], 3)
     run("M[i-1][j] & 1", ["an operand of bits is an integer; this is a real"], 2, "f64")
     run("argmin(k = 0 .. j - 1 : M[i-1][k])", ["the range is empty", "i = 1, j = 0"], 2)

@@ -332,7 +332,7 @@ static double between_seconds(const tsl_session *far, const tsl_whatif *w) {
   const tsl_device_rate *rate = &w->rates[0];
   double mean = 0;
   for (int r = 0; r < far->size; r++) mean += far->plan.seconds[r] / tsl_session_parts(far);
-  const double all = mean * tsl_plan_waiting(&far->plan, far->size) * rate->waiting;
+  const double all = mean * tsl_plan_waiting(&far->plan) * rate->waiting;
   return rate->between + fmax(0, all - far->plan.total_seconds);
 }
 

@@ -16,7 +16,7 @@ typedef struct tsl_phase_line {
   double imbalance_before, imbalance_after; /**< predicted for the next such phase,
  without and with the moves; 0: none */
   double communication; /**< s on rank 0 in which inputs were shared and results combined */
-  double waiting;       /**< tsl_plan_waiting of its plan */
+  double waiting;       /**< tsl_plan_waiting of its plan; no column */
 } tsl_phase_line;
 
 /** One kind of units on one rank in one phase; a row of /run/phase_times. */

@@ -67,7 +67,7 @@ static tsl_err add_phase(const tsl_session *s, const tsl_phase *phase, const tsl
       .wall = balance->wall,
       .computed = sum,
       .predicted = balance->predicted,
-      .waiting = tsl_plan_waiting(phase->plan, s->size),
+      .waiting = tsl_plan_waiting(phase->plan),
       .imbalance = sum > 0 ? most * tsl_session_parts(s) / sum - 1 : 0,
       .communication = s->stages.spent[TSL_STAGE_SHARE] + s->stages.spent[TSL_STAGE_COMBINE]};
 done:

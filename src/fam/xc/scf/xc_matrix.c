@@ -294,13 +294,17 @@ done:
   return err;
 }
 
-/* Its diagonal is positive. */
 static tsl_err invert_here(int64_t n, double *l) {
+  tsl_err err = TSL_OK;
   const lapack_int order = (lapack_int)n;
   if (card_of() != NULL) return card_of()->invert(n, l);
-  (void)LAPACKE_dtrtri(LAPACK_COL_MAJOR, 'L', 'N', order, l, order);
+  const lapack_int row = LAPACKE_dtrtri(LAPACK_COL_MAJOR, 'L', 'N', order, l, order);
+  if (row != 0)
+    TSL_FAIL(TSL_ERR_NUMERIC, "a factor of order %lld has no inverse (row %d)", (long long)n,
+             (int)row);
   for (int64_t k = 1; k < n; k++) memset(l + k * n, 0, (size_t)k * sizeof *l);
-  return TSL_OK;
+done:
+  return err;
 }
 
 static tsl_err factor(int64_t n, const char *what, bool inverse, double *a) {
