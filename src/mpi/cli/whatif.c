@@ -326,14 +326,12 @@ static double busy_seconds(const tsl_session *far) {
   return busy;
 }
 
-/* Besides the plan: rank 0's work, and devices that wait as the run has shown, for more than the
- * plan foresees. Rank 0 is on the first device. */
+/* Besides the plan: rank 0's work, and devices that wait as long as in the run that has shown it,
+ * as far as the plan has not foreseen that. Rank 0 is on the first device. */
 static double between_seconds(const tsl_session *far, const tsl_whatif *w) {
   const tsl_device_rate *rate = &w->rates[0];
-  double mean = 0;
-  for (int r = 0; r < far->size; r++) mean += far->plan.seconds[r] / tsl_session_parts(far);
-  const double all = mean * tsl_plan_waiting(&far->plan) * rate->waiting;
-  return rate->between + fmax(0, all - far->plan.total_seconds);
+  const double mean = busy_seconds(far) / tsl_session_parts(far);
+  return rate->between + fmax(0, mean * rate->waiting - far->plan.total_seconds);
 }
 
 static void tell_row(const tsl_session *far, const tsl_whatif *w, int64_t nodes,

@@ -98,10 +98,9 @@ static void print_limits(const tsl_session *s, const tsl_whatif *w, FILE *file) 
               w->rows[k].nodes, w->rows[k].ranks - w->rows[k].parts);
   if (lists) fputs("not counted: lists of results, whose length shows in the run\n", file);
   if (w->one.between > 0)
-    fprintf(file, "%sdevices that wait, as in a run of %s with %s\n",
-            s->family->active != NULL
-                ? "times are of one phase of each set of kinds; between: rank 0's work and "
-                : "between: ",
+    fprintf(file,
+            "times are of one phase of each set of kinds; between: rank 0's work and devices that "
+            "wait, as in a run of %s with %s\n",
             w->rates[0].by.ranks, w->rates[0].by.threads);
   else if (s->family->active != NULL)
     fputs("times are of one phase of each set of kinds; not counted: rank 0's work between phases "

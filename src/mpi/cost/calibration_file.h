@@ -20,7 +20,7 @@
 enum {
   TSL_BETWEEN = -1, /**< s of rank 0 in the phases of an iteration, besides computing */
   TSL_WAY = -2,     /**< a way to cut (tsl_trial) */
-  TSL_WAITING = -3, /**< time of these phases over device time, beyond what plans foresee */
+  TSL_WAITING = -3, /**< time of these phases over the mean rank's device time in them */
   TSL_PROBE = -4,   /**< a probe: rate, bandwidth, launch, transfer */
   TSL_BAD_PROBE = -5,
   TSL_NO_LINE = -6
@@ -92,7 +92,7 @@ typedef struct tsl_device_rate {
   tsl_speed speed;
   double between; /**< s of rank 0 in the phases of an iteration, besides computing; 0: no run of
                        these ranks has told */
-  double waiting; /**< time of these phases over device time, beyond what plans foresee */
+  double waiting; /**< time of these phases over the mean rank's device time; 0: likewise */
   bool guess; /**< of a probe (device_probe.h), not of such units: size and lanes are not known */
   unsigned found; /**< bits of the kinds that have a line */
 } tsl_device_rate;

@@ -50,11 +50,6 @@ double tsl_plan_longest(const double *load, int n_ranks) {
   return most;
 }
 
-double tsl_plan_waiting(const tsl_plan *plan) {
-  const double longest = tsl_plan_longest(plan->seconds, plan->n_ranks);
-  return longest > 0 ? plan->total_seconds / longest : 1;
-}
-
 /* ---- trees */
 
 static tsl_err make_trees(job *j) {

@@ -66,9 +66,6 @@ tsl_err tsl_plan_open(int64_t n_units, int n_ranks, tsl_plan *plan);
 /** Load of the rank that has most; 0 or more. */
 double tsl_plan_longest(const double *load, int n_ranks);
 
-/** What ranks wait for edges: the plan's time over that of the rank with most; of BAG 1. */
-double tsl_plan_waiting(const tsl_plan *plan);
-
 /**
  * The fast side of a fixed share: the ranks on cards; where all or none are, rank 0.
  * @param[in]  on_card  shape [n_ranks]

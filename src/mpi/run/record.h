@@ -16,7 +16,6 @@ typedef struct tsl_phase_line {
   double imbalance_before, imbalance_after; /**< predicted for the next such phase,
  without and with the moves; 0: none */
   double communication; /**< s on rank 0 in which inputs were shared and results combined */
-  double waiting;       /**< tsl_plan_waiting of its plan; no column */
 } tsl_phase_line;
 
 /** One kind of units on one rank in one phase; a row of /run/phase_times. */
@@ -72,8 +71,7 @@ void tsl_record_print(const tsl_session *session, const tsl_record *record, FILE
  * Rank 0. What phases take besides their units: of each set of kinds the middle one of the later
  * half of its phases, in sum.
  * @param[out] between  s of rank 0 before the first unit and after the last; 0: of a single phase
- * @param[out] waiting  time from then to then over the mean rank's device time, as far as the plan
- *                      does not foresee it (tsl_plan_waiting); 0: of no phase
+ * @param[out] waiting  time from then to then over the mean rank's device time; 0: likewise
  */
 tsl_err tsl_record_besides(const tsl_session *session, const tsl_record *record, double *between,
                            double *waiting);

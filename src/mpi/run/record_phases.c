@@ -67,7 +67,6 @@ static tsl_err add_phase(const tsl_session *s, const tsl_phase *phase, const tsl
       .wall = balance->wall,
       .computed = sum,
       .predicted = balance->predicted,
-      .waiting = tsl_plan_waiting(phase->plan),
       .imbalance = sum > 0 ? most * tsl_session_parts(s) / sum - 1 : 0,
       .communication = s->stages.spent[TSL_STAGE_SHARE] + s->stages.spent[TSL_STAGE_COMBINE]};
 done:
@@ -175,21 +174,20 @@ tsl_err tsl_record_besides(const tsl_session *s, const tsl_record *record, doubl
   tsl_err err = TSL_OK;
   const int64_t n = record->n_phases;
   const tsl_phase_line *line = record->phases;
-  double *seconds = NULL, more = 0, foreseen = 0;
+  double *seconds = NULL, idle = 0, mean = 0;
   ranked *list = NULL;
   *between = *waiting = 0;
-  if (n == 0) return TSL_OK;
+  if (n < 2) return TSL_OK;
   TSL_TRY(tsl_alloc(n, sizeof *seconds, "phases", (void **)&seconds));
   TSL_TRY(tsl_alloc(n, sizeof *list, "phases", (void **)&list));
   tsl_stage_phases(s, line[0].phase, n, seconds);
   for (int64_t p = 0; p < n; p++) seconds[p] = fmax(0, seconds[p] - line[p].wall);
-  if (n > 1) *between = sum_middles(s, record, seconds, list);
-  for (int64_t p = 0; p < n; p++)
-    seconds[p] = line[p].waiting * line[p].computed / tsl_session_parts(s);
-  foreseen = sum_middles(s, record, seconds, list);
+  *between = sum_middles(s, record, seconds, list);
+  for (int64_t p = 0; p < n; p++) seconds[p] = line[p].computed / tsl_session_parts(s);
+  mean = sum_middles(s, record, seconds, list);
   for (int64_t p = 0; p < n; p++) seconds[p] = fmax(0, line[p].wall - seconds[p]);
-  more = sum_middles(s, record, seconds, list);
-  *waiting = foreseen > 0 ? 1 + more / foreseen : 0;
+  idle = sum_middles(s, record, seconds, list);
+  *waiting = mean > 0 ? 1 + idle / mean : 0;
 done:
   TSL_FREE_ALL(seconds, list);
   return err;
