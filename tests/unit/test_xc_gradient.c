@@ -327,6 +327,8 @@ static double fitted(const rig *r) {
     xc_fit_triples(triples, &r->basis, &r->fitting, &pairs, s, 0, pairs.n,
                    rows + r->fitting.shells[s].first * pairs.n_packed);
   xc_fit_metric(doubles, &r->fitting, 0, r->fitting.n_shells, metric);
+  for (int64_t i = 0; i < n; i++)
+    for (int64_t k = 0; k < i; k++) metric[i * n + k] = metric[k * n + i];
   const double sum = xc_matrix_dot(n * m, rows, r->rows) + xc_matrix_dot(n * n, metric, r->metric);
   free(rows), free(metric);
   xc_pairs_clear(&pairs);

@@ -421,11 +421,53 @@ static void fields(void **state) {
   compare(oxygen, 3, &options);
 }
 
+static double largest_of(int64_t n, const double *a) {
+  return fabs(a[cblas_idamax((int)n, a, 1)]);
+}
+
+/* As many roots as the rank, by rising pivots; they add up to the matrix, however it is scaled. */
+static void roots(void **state) {
+  enum { N = 61, R = 17 };
+  (void)state;
+  for (int k = 0; k < 3; k++) {
+    const double scale = k == 0 ? 1 : k == 1 ? 1e-20 : 1e20;
+    double *factor = room(R, N), *a = room(N, N), *rows = room(N, N), *sum = room(N, N);
+    int64_t rank = 0;
+    for (int64_t i = 0; i < R * N; i++) factor[i] = sin((double)(i * i));
+    good(xc_matrix_outer(N, R, scale, factor, 0, a));
+    good(xc_matrix_roots(N, a, rows, &rank));
+    assert_int_equal(rank, R);
+    good(xc_matrix_outer(N, rank, 1, rows, 0, sum));
+    for (int64_t i = 0; i < N * N; i++) assert_true(fabs(sum[i] - a[i]) < 1e-12 * scale);
+    for (int64_t i = 1; i < rank; i++)
+      assert_true(largest_of(N, rows + (i - 1) * N) <= largest_of(N, rows + i * N));
+    TSL_FREE_ALL(factor, a, rows, sum);
+  }
+}
+
+/* Of a matrix of zeros there are none; what has no roots is refused. */
+static void roots_refused(void **state) {
+  enum { N = 40 };
+  double *a = room(N, N), *rows = room(N, N);
+  int64_t rank = -1;
+  (void)state;
+  good(xc_matrix_roots(N, a, rows, &rank));
+  assert_int_equal(rank, 0);
+  a[N + 3] = a[3 * N + 1] = 1; /* eigenvalues 1 and -1, zeros on the diagonal */
+  assert_int_equal(xc_matrix_roots(N, a, rows, &rank), TSL_ERR_NUMERIC);
+  a[N + 3] = a[3 * N + 1] = 0, a[0] = 1, a[5 * (N + 1)] = -1e-9;
+  assert_int_equal(xc_matrix_roots(N, a, rows, &rank), TSL_ERR_NUMERIC);
+  a[5 * (N + 1)] = NAN;
+  assert_int_equal(xc_matrix_roots(N, a, rows, &rank), TSL_ERR_NUMERIC);
+  TSL_FREE_ALL(a, rows);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(products),   cmocka_unit_test(outer),     cmocka_unit_test(eigens),
-      cmocka_unit_test(regions),    cmocka_unit_test(solutions), cmocka_unit_test(factors),
-      cmocka_unit_test(host_alone), cmocka_unit_test(errors),    cmocka_unit_test(fields),
+      cmocka_unit_test(products),   cmocka_unit_test(outer),         cmocka_unit_test(eigens),
+      cmocka_unit_test(regions),    cmocka_unit_test(solutions),     cmocka_unit_test(factors),
+      cmocka_unit_test(host_alone), cmocka_unit_test(errors),        cmocka_unit_test(fields),
+      cmocka_unit_test(roots),      cmocka_unit_test(roots_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

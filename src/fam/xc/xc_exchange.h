@@ -9,9 +9,9 @@
  *
  * The Q are orthonormal combinations of fitting functions, Q of the first Q alone as L is a lower
  * triangle. Both matrices are sums over Q, so units are ranges of Q, and B of a range is kept where
- * it was made. The i are orbitals of the very density that is asked for, D = sum_i c_i c_i^T,
- * whether it is of a determinant, of atoms or a mixture of iterations: eigenvectors of D times the
- * root of their eigenvalue.
+ * it was made. The i are orbitals of the very density that is asked for, D = sum_i c_i c_i^T: the
+ * occupied ones of a determinant; of atoms or a mixture of iterations any vectors with that sum,
+ * columns of Cholesky's factor with pivots.
  *
  * The gradient is that of E = J/2 - a/2 sum_ij sum_PQ (ij|P) (P|Q)^-1 (Q|ij) of each spin:
  *

@@ -12,17 +12,13 @@ int64_t xc_fit_functions(const xc_basis *fitting, int64_t lo, int64_t hi) {
 
 void xc_fit_metric(xc_engine *doubles, const xc_basis *fitting, int64_t lo, int64_t hi,
                    double *metric) {
-  const int64_t n = fitting->n;
   for (int64_t p = lo; p < hi; p++)
-    for (int64_t q = 0; q <= p; q++) {
+    for (int64_t q = p; q < fitting->n_shells; q++) {
       const xc_shell *a = &fitting->shells[p], *b = &fitting->shells[q];
-      const double *v = xc_engine_double(doubles, p, q);
-      for (int i = 0; i < xc_shell_size(a); i++)
-        for (int j = 0; j < xc_shell_size(b); j++) {
-          const double value = v != NULL ? *v++ : 0;
-          metric[(a->first + i) * n + b->first + j] = value;
-          metric[(b->first + j) * n + a->first + i] = value;
-        }
+      const double *v = xc_engine_double(doubles, q, p);
+      double *to = metric + a->first * fitting->n + b->first;
+      for (int j = 0; j < xc_shell_size(b); j++)
+        for (int i = 0; i < xc_shell_size(a); i++) to[i * fitting->n + j] = v != NULL ? *v++ : 0;
     }
 }
 

@@ -18,7 +18,8 @@
 /** Functions of fitting shells [lo, hi). */
 int64_t xc_fit_functions(const xc_basis *fitting, int64_t lo, int64_t hi);
 
-/** Rows of (P|Q), Q <= P, for P in shells [lo, hi): both triangles of metric [n][n] are set.
+/** Rows of (P|Q) for P in shells [lo, hi), each from its shell on; of a triangle, as
+ *  xc_matrix_factor reads it, the rest of metric [n][n] stays.
  *  @param[in] doubles  engine of kind XC_DOUBLES */
 void xc_fit_metric(xc_engine *doubles, const xc_basis *fitting, int64_t lo, int64_t hi,
                    double *metric);

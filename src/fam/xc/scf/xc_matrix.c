@@ -326,6 +326,58 @@ tsl_err xc_matrix_inverse_factor(int64_t n, const char *what, double *a) {
   return factor(n, what, true, a);
 }
 
+/* Column k of the factor, row k in memory from its diagonal on, gets the order of the matrix, and
+ * the place that rising pivots give it. */
+static void unpivot(int64_t n, int64_t rank, const lapack_int *pivots, double *line, double *rows) {
+  for (int64_t k = 0; k < rank; k++) {
+    double *row = rows + k * n;
+    memcpy(line + k, row + k, (size_t)(n - k) * sizeof *line);
+    memset(row, 0, (size_t)n * sizeof *row);
+    for (int64_t i = k; i < n; i++) row[pivots[i] - 1] = line[i];
+  }
+  for (int64_t k = 0; k < rank / 2; k++)
+    cblas_dswap((int)n, rows + k * n, 1, rows + (rank - 1 - k) * n, 1);
+}
+
+/* Largest element of (a - sum_k r_k r_k^T) x, with an x that no vector of such a difference is
+ * likely to be orthogonal to. @param[in] work  [3][n] */
+static double left_over(int64_t n, int64_t rank, const double *a, const double *rows,
+                        double *work) {
+  const int m = (int)n;
+  double *x = work, *y = x + n, *t = y + n, most = 0;
+  for (int64_t i = 0; i < n; i++) x[i] = cos((double)(i * i));
+  cblas_dsymv(CblasColMajor, CblasLower, m, 1, a, m, x, 1, 0, y, 1);
+  cblas_dgemv(CblasRowMajor, CblasNoTrans, (int)rank, m, 1, rows, m, x, 1, 0, t, 1);
+  cblas_dgemv(CblasRowMajor, CblasTrans, (int)rank, m, -1, rows, m, t, 1, 1, y, 1);
+  for (int64_t i = 0; i < n; i++) most = isfinite(y[i]) ? fmax(most, fabs(y[i])) : INFINITY;
+  return most;
+}
+
+tsl_err xc_matrix_roots(int64_t n, const double *a, double *rows, int64_t *rank) {
+  tsl_err err = TSL_OK;
+  static const double rounding = 1e-13;
+  const lapack_int m = (lapack_int)n;
+  lapack_int *pivots = NULL, found = 0;
+  double *work = NULL, largest = 0;
+  TSL_TRY(xc_matrix_create(3, n, "a factor", &work));
+  TSL_TRY(tsl_alloc(n, sizeof *pivots, "pivots of a factor", (void **)&pivots));
+  for (int64_t i = 0; i < n; i++) largest = fmax(largest, fabs(a[i * (n + 1)]));
+  memcpy(rows, a, (size_t)(n * n) * sizeof *rows);
+  (void)LAPACKE_dpstrf_work(LAPACK_COL_MAJOR, 'L', m, rows, m, pivots, &found, rounding * largest,
+                            work);
+  unpivot(n, found, pivots, work, rows);
+  const double left = left_over(n, found, a, rows, work);
+  if (!(left <= fmax(1e3, (double)n) * rounding * largest))
+    TSL_FAIL(TSL_ERR_NUMERIC,
+             "a matrix of order %lld with a diagonal up to %g has a negative eigenvalue, or is "
+             "none: its %d roots miss it by %g",
+             (long long)n, largest, (int)found, left);
+  *rank = found;
+done:
+  TSL_FREE_ALL(work, pivots);
+  return err;
+}
+
 tsl_err xc_matrix_solve(int64_t n, const double *factor, double *b) {
   tsl_err err = TSL_OK;
   const int m = (int)n;
