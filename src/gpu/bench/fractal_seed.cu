@@ -2,8 +2,6 @@
  * cuBLAS for the mean. Only the memory of the host is better than there: pinned. */
 #include "fractal_bench.cuh"
 
-#include <cublas_v2.h>
-
 enum { SIDE = 16, LINE = 128 };
 
 static __global__ void seed_2d_kernel(const double *x, const double *y, int n, int maxiter,
@@ -58,8 +56,7 @@ static tsl_err seed_pipeline(const seed *s, bool two) {
   uint8_t *binary = (uint8_t *)s->b->binary_device.data;
   double sum = 0;
   TSL_TRY(seed_values(s, two));
-  if (cublasDasum(s->handle, (int)s->count, image, 1, &sum) != CUBLAS_STATUS_SUCCESS)
-    TSL_FAIL(TSL_ERR_DEVICE, "card %s: cublasDasum failed", tsl_gpu_card());
+  TSL_BLAS_TRY(tsl_blas.Dasum(s->handle, (int)s->count, image, 1, &sum));
   TSL_LAUNCH(seed_binarise_kernel, (unsigned)tsl_ceil_div(s->count, 256), 256, 0, w->stream, image,
              s->count, sum / (double)s->count, binary);
   TSL_CUDA_TRY(
@@ -79,15 +76,13 @@ static tsl_err seed_open(seed *s) {
   s->count = (int64_t)s->n * s->n;
   TSL_TRY(tsl_gpu_reserve(&w->memory, &s->image, s->count * 8, "the seed's image"));
   TSL_TRY(fractal_backend_gpu.host_alloc(s->count * 8, &s->host));
-  if (cublasCreate(&s->handle) != CUBLAS_STATUS_SUCCESS ||
-      cublasSetStream(s->handle, w->stream) != CUBLAS_STATUS_SUCCESS)
-    TSL_FAIL(TSL_ERR_DEVICE, "card %s: cuBLAS does not start", tsl_gpu_card());
+  TSL_TRY(tsl_blas_create(w->stream, &s->handle));
 done:
   return err;
 }
 
 static void seed_close(seed *s) {
-  if (s->handle != NULL) (void)cublasDestroy(s->handle);
+  tsl_blas_destroy(&s->handle);
   fractal_backend_gpu.host_free(s->host);
   tsl_gpu_release(&s->b->w->memory, &s->image);
 }

@@ -1,7 +1,7 @@
 /* `tesela bench tri`: the kernels of all pairs against their goals and against cuBLAS. */
+#include "gpu_blas.cuh"
 #include "tri_bench.cuh"
 
-#include <cublas_v2.h>
 #include <math.h>
 
 static void tri_bench_goals_print_help(void) {
@@ -86,14 +86,14 @@ static tsl_err bench_rdf(const tri_bench_options *o) {
 
 /* The whole n x n product, as one call of cuBLAS. */
 static tsl_err full_product(cublasHandle_t handle, tri_gpu *w, float *out) {
+  tsl_err err = TSL_OK;
   const float one = 1, zero = 0;
   const int n = (int)w->p.n, ld = (int)w->p.n_pad;
   const float *x = (const float *)w->points.data;
-  const cublasStatus_t status = cublasSgemm(handle, CUBLAS_OP_N, CUBLAS_OP_T, n, n, (int)w->p.d,
-                                            &one, x, ld, x, ld, &zero, out, n);
-  if (status == CUBLAS_STATUS_SUCCESS) return TSL_OK;
-  return tsl_fail(TSL_ERR_DEVICE, __FILE__, __LINE__, "card %s: cublasSgemm: %s", tsl_gpu_card(),
-                  cublasGetStatusString(status));
+  TSL_BLAS_TRY(tsl_blas.Sgemm(handle, CUBLAS_OP_N, CUBLAS_OP_T, n, n, (int)w->p.d, &one, x, ld, x,
+                              ld, &zero, out, n));
+done:
+  return err;
 }
 
 static tsl_err bench_correlation(const tri_bench_options *o) {
@@ -108,9 +108,7 @@ static tsl_err bench_correlation(const tri_bench_options *o) {
   TSL_TRY(tri_bench_open(&b));
   w = tri_bench_gpu(&b);
   TSL_TRY(tsl_gpu_reserve(&w->memory, &w->out, n * n * 4, "matrix"));
-  if (cublasCreate(&handle) != CUBLAS_STATUS_SUCCESS ||
-      cublasSetStream(handle, w->stream) != CUBLAS_STATUS_SUCCESS)
-    TSL_FAIL(TSL_ERR_DEVICE, "card %s: cuBLAS does not start", tsl_gpu_card());
+  TSL_TRY(tsl_blas_create(w->stream, &handle));
   TSL_TRY(tri_bench_measure(
       w, o->repeat, [=]() { return full_product(handle, w, (float *)w->out.data); }, &full));
   TSL_TRY(tri_bench_measure(
@@ -118,7 +116,7 @@ static tsl_err bench_correlation(const tri_bench_options *o) {
   tri_bench_goals_print_row(o, "correlation k=1000 against full GEMM", full.mean / ours.mean,
                             "times as fast", 1.3, ours.mean);
 done:
-  if (handle != NULL) (void)cublasDestroy(handle);
+  tsl_blas_destroy(&handle);
   tri_bench_close(&b);
   return err;
 }

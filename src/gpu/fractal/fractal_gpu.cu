@@ -220,7 +220,7 @@ static void fractal_close(tsl_worker **worker) {
   fractal_gpu *w = gpu_of(*worker);
   if (w == NULL) return;
   if (w->stream != NULL) (void)cudaStreamSynchronize(w->stream);
-  fractal_cublas_destroy(w);
+  tsl_blas_destroy(&w->blas);
   tsl_gpu_buffer *const buffers[] = {&w->x, &w->y, &w->image, &w->boxes, &w->scratch, &w->totals};
   for (tsl_gpu_buffer *buffer : buffers) tsl_gpu_release(&w->memory, buffer);
   tsl_gpu_timer_destroy(&w->timer);

@@ -17,7 +17,7 @@
 #pragma once
 
 #include "fractal.h"
-#include "gpu.cuh"
+#include "gpu_blas.cuh"
 
 /** The box of one unit, as kernels see it. */
 typedef struct fractal_box {
@@ -53,8 +53,6 @@ template <class R> struct fractal_args {
   int32_t sums;               /**< 0: leave FRACTAL_TOTAL_VALUES to others */
 };
 
-struct fractal_cublas;
-
 /** A worker; tsl_worker of this backend. */
 typedef struct fractal_gpu {
   fractal_params p;
@@ -71,7 +69,7 @@ typedef struct fractal_gpu {
   tsl_gpu_buffer totals; /**< u64 [FRACTAL_N_TOTALS], then the ticket */
   fractal_box *list;     /**< host copy of the boxes of a launch, [list_size], from malloc */
   int64_t list_size;
-  struct fractal_cublas *cublas; /**< made on first use */
+  cublasHandle_t blas; /**< made on first use */
 } fractal_gpu;
 
 extern const tsl_backend fractal_backend_gpu;
@@ -132,7 +130,6 @@ tsl_err fractal_plain_run(fractal_gpu *w, int64_t n);
 tsl_err fractal_totals_reserve(fractal_gpu *w, int64_t n);
 /** Add to the totals what the kernels that made n boxes left out, by params.mean. */
 tsl_err fractal_totals_run(fractal_gpu *w, int64_t n);
-void fractal_cublas_destroy(fractal_gpu *w);
 
 /** out[i] = image[i] >= mean ? 255 : 0 for count pixels of whole rows, where mean = sum / total
  * exactly; by params.threads a thread for each column, or as many as the card holds. */

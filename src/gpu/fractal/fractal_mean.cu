@@ -2,7 +2,6 @@
  * pixels inside; and binarising. */
 #include "fractal_gpu.cuh"
 
-#include <cublas_v2.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -109,34 +108,12 @@ static unsigned blocks_of(const fractal_gpu *w, int64_t n) {
 
 /* ----------------------------------------------------------------- cuBLAS */
 
-struct fractal_cublas {
-  cublasHandle_t handle;
-};
-
-static tsl_err blas_check(cublasStatus_t status, const char *what) {
-  if (status == CUBLAS_STATUS_SUCCESS) return TSL_OK;
-  return tsl_fail(TSL_ERR_DEVICE, __FILE__, __LINE__, "card %s: %s: %s", tsl_gpu_card(), what,
-                  cublasGetStatusString(status));
-}
-
-void fractal_cublas_destroy(fractal_gpu *w) {
-  if (w->cublas == NULL) return;
-  if (w->cublas->handle != NULL) (void)cublasDestroy(w->cublas->handle);
-  free(w->cublas);
-  w->cublas = NULL;
-}
-
-static tsl_err cublas_create(fractal_gpu *w) {
+static tsl_err open_blas(fractal_gpu *w) {
   tsl_err err = TSL_OK;
-  if (w->cublas != NULL) return TSL_OK;
-  w->cublas = (struct fractal_cublas *)calloc(1, sizeof *w->cublas);
-  if (w->cublas == NULL) TSL_FAIL(TSL_ERR_MEMORY, "no host memory for a cuBLAS handle");
-  TSL_TRY(blas_check(cublasCreate(&w->cublas->handle), "cublasCreate"));
-  TSL_TRY(blas_check(cublasSetStream(w->cublas->handle, w->stream), "cublasSetStream"));
-  TSL_TRY(blas_check(cublasSetPointerMode(w->cublas->handle, CUBLAS_POINTER_MODE_DEVICE),
-                     "cublasSetPointerMode"));
+  if (w->blas != NULL) return TSL_OK;
+  TSL_TRY(tsl_blas_create(w->stream, &w->blas));
+  TSL_BLAS_TRY(tsl_blas.SetPointerMode(w->blas, CUBLAS_POINTER_MODE_DEVICE));
 done:
-  if (err != TSL_OK) fractal_cublas_destroy(w);
   return err;
 }
 
@@ -154,8 +131,7 @@ template <class V> static tsl_err cublas_sum(fractal_gpu *w, values<V> image) {
   for (int64_t i = 0; i < image.n; i += chunk) {
     const values<V> part = {image.at + i, image.n - i < chunk ? image.n - i : chunk};
     TSL_LAUNCH((double_kernel<V>), blocks_of(w, part.n), BLOCK, 0, w->stream, part, sum + 1);
-    TSL_TRY(
-        blas_check(cublasDasum(w->cublas->handle, (int)part.n, sum + 1, 1, sum), "cublasDasum"));
+    TSL_BLAS_TRY(tsl_blas.Dasum(w->blas, (int)part.n, sum + 1, 1, sum));
     TSL_LAUNCH(add_kernel, 1, 1, 0, w->stream, sum, fractal_totals_of(w) + FRACTAL_TOTAL_VALUES);
   }
 done:
@@ -186,7 +162,7 @@ tsl_err fractal_totals_reserve(fractal_gpu *w, int64_t n) {
                             "sums of blocks"));
   if (w->p.mean == FRACTAL_MEAN_CUBLAS) {
     TSL_TRY(reserve_doubles(w, most));
-    TSL_TRY(cublas_create(w));
+    TSL_TRY(open_blas(w));
   }
 done:
   return err;

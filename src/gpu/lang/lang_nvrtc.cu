@@ -2,11 +2,11 @@
  * program with cards runs where it is missing; images are kept on disk. */
 #include "lang_gpu.cuh"
 
+#include "gpu_library.cuh"
 #include "lang_cache.h"
 #include "lang_equation.h"
 #include "lang_objects.h"
 
-#include <dlfcn.h>
 #include <nvrtc.h>
 #include <stdio.h>
 #include <string.h>
@@ -36,31 +36,24 @@ struct nvrtc {
   bool whole; /* all functions are there */
 };
 
-template <class F> static bool find_function(void *library, const char *name, F *out) {
-  *out = (F)dlsym(library, name);
-  return *out != NULL;
-}
-
 static nvrtc load_nvrtc(void) {
-  static const char *const names[] = {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so",
-                                      "/usr/local/cuda/lib64/libnvrtc.so"};
   nvrtc n = {};
   void *l = NULL;
-  for (const char *name : names)
-    if (l == NULL) l = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+  for (int major : {13, 12})
+    if (l == NULL) l = tsl_gpu_library("nvrtc", major);
   if (l == NULL) return n;
-  n.whole = find_function(l, "nvrtcVersion", &n.version) &&
-            find_function(l, "nvrtcGetNumSupportedArchs", &n.n_archs) &&
-            find_function(l, "nvrtcGetSupportedArchs", &n.archs) &&
-            find_function(l, "nvrtcCreateProgram", &n.create) &&
-            find_function(l, "nvrtcDestroyProgram", &n.destroy) &&
-            find_function(l, "nvrtcCompileProgram", &n.compile) &&
-            find_function(l, "nvrtcGetPTXSize", &n.ptx_size) &&
-            find_function(l, "nvrtcGetPTX", &n.ptx) &&
-            find_function(l, "nvrtcGetCUBINSize", &n.cubin_size) &&
-            find_function(l, "nvrtcGetCUBIN", &n.cubin) &&
-            find_function(l, "nvrtcGetProgramLogSize", &n.log_size) &&
-            find_function(l, "nvrtcGetProgramLog", &n.log);
+  n.whole = tsl_gpu_function(l, "nvrtcVersion", &n.version) &&
+            tsl_gpu_function(l, "nvrtcGetNumSupportedArchs", &n.n_archs) &&
+            tsl_gpu_function(l, "nvrtcGetSupportedArchs", &n.archs) &&
+            tsl_gpu_function(l, "nvrtcCreateProgram", &n.create) &&
+            tsl_gpu_function(l, "nvrtcDestroyProgram", &n.destroy) &&
+            tsl_gpu_function(l, "nvrtcCompileProgram", &n.compile) &&
+            tsl_gpu_function(l, "nvrtcGetPTXSize", &n.ptx_size) &&
+            tsl_gpu_function(l, "nvrtcGetPTX", &n.ptx) &&
+            tsl_gpu_function(l, "nvrtcGetCUBINSize", &n.cubin_size) &&
+            tsl_gpu_function(l, "nvrtcGetCUBIN", &n.cubin) &&
+            tsl_gpu_function(l, "nvrtcGetProgramLogSize", &n.log_size) &&
+            tsl_gpu_function(l, "nvrtcGetProgramLog", &n.log);
   return n;
 }
 

@@ -27,7 +27,7 @@ static bool lacks;
 static tsl_err check_finite(linalg *l, int64_t n, const double *a) {
   tsl_err err = TSL_OK;
   double sum = 0;
-  TSL_BLAS_TRY(cublasDdot_64(l->blas, n * n, a, 1, a, 1, &sum));
+  TSL_BLAS_TRY(tsl_blas.Ddot_64(l->blas, n * n, a, 1, a, 1, &sum));
   if (!isfinite(sum))
     TSL_FAIL(TSL_ERR_NUMERIC,
              "a matrix of order %lld to be diagonalised holds NaN, infinity or more than 1e150",
@@ -69,10 +69,10 @@ static tsl_err invert(int64_t n, double *a) {
 static tsl_err multiply(linalg *l, const tsl_linalg_product *p, const double *a, const double *b,
                         double *c) {
   tsl_err err = TSL_OK;
-  TSL_BLAS_TRY(cublasDgemm(l->blas, p->b_turned ? CUBLAS_OP_T : CUBLAS_OP_N,
-                           p->a_turned ? CUBLAS_OP_T : CUBLAS_OP_N, (int)p->n, (int)p->m, (int)p->k,
-                           &p->factor, b, (int)(p->b_turned ? p->k : p->n), a,
-                           (int)(p->a_turned ? p->m : p->k), &p->keep, c, (int)p->n));
+  TSL_BLAS_TRY(tsl_blas.Dgemm(l->blas, p->b_turned ? CUBLAS_OP_T : CUBLAS_OP_N,
+                              p->a_turned ? CUBLAS_OP_T : CUBLAS_OP_N, (int)p->n, (int)p->m,
+                              (int)p->k, &p->factor, b, (int)(p->b_turned ? p->k : p->n), a,
+                              (int)(p->a_turned ? p->m : p->k), &p->keep, c, (int)p->n));
 done:
   return err;
 }
@@ -95,10 +95,10 @@ static tsl_err solve_both(linalg *l, int64_t n, const double *factor, double *b)
   tsl_err err = TSL_OK;
   double *x = (double *)l->vector.data;
   TSL_CUDA_TRY(cudaMemcpyAsync(x, b, (size_t)n * 8, cudaMemcpyHostToDevice, l->stream));
-  TSL_BLAS_TRY(cublasDtrsv(l->blas, CUBLAS_FILL_MODE_LOWER, CUBLAS_OP_N, CUBLAS_DIAG_NON_UNIT,
-                           (int)n, factor, (int)n, x, 1));
-  TSL_BLAS_TRY(cublasDtrsv(l->blas, CUBLAS_FILL_MODE_LOWER, CUBLAS_OP_T, CUBLAS_DIAG_NON_UNIT,
-                           (int)n, factor, (int)n, x, 1));
+  TSL_BLAS_TRY(tsl_blas.Dtrsv(l->blas, CUBLAS_FILL_MODE_LOWER, CUBLAS_OP_N, CUBLAS_DIAG_NON_UNIT,
+                              (int)n, factor, (int)n, x, 1));
+  TSL_BLAS_TRY(tsl_blas.Dtrsv(l->blas, CUBLAS_FILL_MODE_LOWER, CUBLAS_OP_T, CUBLAS_DIAG_NON_UNIT,
+                              (int)n, factor, (int)n, x, 1));
   TSL_CUDA_TRY(cudaMemcpyAsync(b, x, (size_t)n * 8, cudaMemcpyDeviceToHost, l->stream));
   TSL_CUDA_TRY(cudaStreamSynchronize(l->stream));
 done:
@@ -131,14 +131,14 @@ done:
 
 static tsl_err open_handles(linalg *l) {
   tsl_err err = TSL_OK;
+  TSL_TRY(linalg_load_solver()); /* beside the start of the card */
   TSL_TRY(tsl_platform_gpu.select(&l->card));
   l->memory.limit = l->card.memory_limit / SHARE;
   TSL_CUDA_TRY(cudaStreamCreateWithFlags(&l->stream, cudaStreamNonBlocking));
-  TSL_BLAS_TRY(cublasCreate(&l->blas));
-  TSL_BLAS_TRY(cublasSetStream(l->blas, l->stream));
-  TSL_SOLVER_TRY(cusolverDnCreate(&l->solver));
-  TSL_SOLVER_TRY(cusolverDnSetStream(l->solver, l->stream));
-  TSL_SOLVER_TRY(cusolverDnCreateParams(&l->parameters));
+  TSL_TRY(tsl_blas_create(l->stream, &l->blas));
+  TSL_SOLVER_TRY(tsl_solver.Create(&l->solver));
+  TSL_SOLVER_TRY(tsl_solver.SetStream(l->solver, l->stream));
+  TSL_SOLVER_TRY(tsl_solver.CreateParams(&l->parameters));
   TSL_TRY(tsl_gpu_stage_create(&l->stage));
   TSL_TRY(warm_up(l));
 done:
@@ -280,9 +280,9 @@ static void close_table(void) {
   for (int k = 0; k < LINALG_COPIES; k++) tsl_gpu_release(&l->memory, &l->copies[k].memory);
   tsl_gpu_release(&l->memory, &l->work);
   tsl_gpu_release(&l->memory, &l->vector);
-  if (l->parameters != NULL) (void)cusolverDnDestroyParams(l->parameters);
-  if (l->solver != NULL) (void)cusolverDnDestroy(l->solver);
-  if (l->blas != NULL) (void)cublasDestroy(l->blas);
+  if (l->parameters != NULL) (void)tsl_solver.DestroyParams(l->parameters);
+  if (l->solver != NULL) (void)tsl_solver.Destroy(l->solver);
+  tsl_blas_destroy(&l->blas);
   if (l->stream != NULL) (void)cudaStreamDestroy(l->stream);
   tsl_gpu_stage_destroy(&l->stage);
   free(l->host_work);

@@ -10,6 +10,16 @@
 
 #include <cusolverDn.h>
 
+/** cusolverDnCreate is tsl_solver.Create, and so on; not before linalg_load_solver. */
+struct tsl_solver_functions {
+#define TSL_SOLVER(name) decltype(&cusolverDn##name) name;
+#include "gpu_solver.def"
+#undef TSL_SOLVER
+};
+extern tsl_solver_functions tsl_solver;
+/** Load it (gpu_library.cuh). @return TSL_ERR_DEVICE when it is not here */
+tsl_err linalg_load_solver(void);
+
 #define TSL_SOLVER_TRY(call)                                                              \
   do {                                                                                    \
     const cusolverStatus_t status_ = (call);                                              \

@@ -1,7 +1,31 @@
 /* Diagonalisations and Cholesky's factors by cuSOLVER, in the memory that it asks for; inverses. */
+#include "gpu_library.cuh"
 #include "gpu_linalg_own.cuh"
 
 #include <stdlib.h>
+
+tsl_solver_functions tsl_solver;
+
+static bool load_solver(void) {
+  void *library = tsl_gpu_library("cusolver", CUSOLVER_VER_MAJOR);
+  bool whole = library != NULL;
+#define TSL_SOLVER(name) \
+  whole = whole && tsl_gpu_function(library, "cusolverDn" #name, &tsl_solver.name);
+#include "gpu_solver.def"
+  return whole;
+}
+
+tsl_err linalg_load_solver(void) {
+  tsl_err err = TSL_OK;
+  static const bool loaded = load_solver();
+  if (!loaded)
+    TSL_FAIL(TSL_ERR_DEVICE,
+             "cuSOLVER is not here (libcusolver.so.%d, of the CUDA Toolkit): install it, or "
+             "compute on sockets (run.device: cpu)",
+             CUSOLVER_VER_MAJOR);
+done:
+  return err;
+}
 
 /* ------------------------------------------------------------- diagonalisation */
 
@@ -24,7 +48,7 @@ done:
 static tsl_err reserve_eigen(linalg *l, int64_t n, size_t *card, size_t *host) {
   tsl_err err = TSL_OK;
   TSL_TRY(tsl_gpu_reserve(&l->memory, &l->vector, (n + 1) * 8, "eigenvalues"));
-  TSL_SOLVER_TRY(cusolverDnXsyevd_bufferSize(
+  TSL_SOLVER_TRY(tsl_solver.Xsyevd_bufferSize(
       l->solver, l->parameters, CUSOLVER_EIG_MODE_VECTOR, CUBLAS_FILL_MODE_LOWER, n, CUDA_R_64F,
       l->vector.data, n, CUDA_R_64F, l->vector.data, CUDA_R_64F, card, host));
   TSL_TRY(reserve_work(l, *card, *host));
@@ -47,7 +71,7 @@ tsl_err linalg_diagonalise(linalg *l, int64_t n, double *a, double *values) {
   TSL_TRY(reserve_eigen(l, n, &card, &host));
   on_card = (double *)l->vector.data;
   info_on_card = (int *)(on_card + n);
-  TSL_SOLVER_TRY(cusolverDnXsyevd(
+  TSL_SOLVER_TRY(tsl_solver.Xsyevd(
       l->solver, l->parameters, CUSOLVER_EIG_MODE_VECTOR, CUBLAS_FILL_MODE_LOWER, n, CUDA_R_64F, a,
       n, CUDA_R_64F, on_card, CUDA_R_64F, l->work.data, card, l->host_work, host, info_on_card));
   TSL_CUDA_TRY(cudaMemcpyAsync(values, on_card, (size_t)n * 8, cudaMemcpyDeviceToHost, l->stream));
@@ -68,9 +92,9 @@ done:
 static tsl_err reserve_factor(linalg *l, int64_t n, size_t *card, size_t *host) {
   tsl_err err = TSL_OK;
   TSL_TRY(tsl_gpu_reserve(&l->memory, &l->vector, (n + 1) * 8, "a factor"));
-  TSL_SOLVER_TRY(cusolverDnXpotrf_bufferSize(l->solver, l->parameters, CUBLAS_FILL_MODE_LOWER, n,
-                                             CUDA_R_64F, l->vector.data, n, CUDA_R_64F, card,
-                                             host));
+  TSL_SOLVER_TRY(tsl_solver.Xpotrf_bufferSize(l->solver, l->parameters, CUBLAS_FILL_MODE_LOWER, n,
+                                              CUDA_R_64F, l->vector.data, n, CUDA_R_64F, card,
+                                              host));
   TSL_TRY(reserve_work(l, *card, *host));
 done:
   return err;
@@ -87,9 +111,9 @@ tsl_err linalg_factorise(linalg *l, int64_t n, double *a, int64_t *row) {
   size_t card = 0, host = 0;
   int info = 0;
   TSL_TRY(reserve_factor(l, n, &card, &host));
-  TSL_SOLVER_TRY(cusolverDnXpotrf(l->solver, l->parameters, CUBLAS_FILL_MODE_LOWER, n, CUDA_R_64F,
-                                  a, n, CUDA_R_64F, l->work.data, card, l->host_work, host,
-                                  (int *)l->vector.data));
+  TSL_SOLVER_TRY(tsl_solver.Xpotrf(l->solver, l->parameters, CUBLAS_FILL_MODE_LOWER, n, CUDA_R_64F,
+                                   a, n, CUDA_R_64F, l->work.data, card, l->host_work, host,
+                                   (int *)l->vector.data));
   TSL_TRY(tsl_gpu_copy(l, &info, l->vector.data, sizeof info));
   if (info < 0) TSL_FAIL(TSL_ERR_INTERNAL, "card %s: cuSOLVER: %d", tsl_gpu_card(), info);
   *row = info;
@@ -119,8 +143,8 @@ tsl_err linalg_invert(linalg *l, int64_t n, double *a) {
   TSL_CUDA_TRY(cudaMemsetAsync(x, 0, bytes, l->stream));
   set_diagonal<<<(unsigned)((n + THREADS - 1) / THREADS), THREADS, 0, l->stream>>>(n, x);
   TSL_CUDA_TRY(cudaGetLastError());
-  TSL_BLAS_TRY(cublasDtrsm_64(l->blas, CUBLAS_SIDE_LEFT, CUBLAS_FILL_MODE_LOWER, CUBLAS_OP_N,
-                              CUBLAS_DIAG_NON_UNIT, n, n, &one, a, n, x, n));
+  TSL_BLAS_TRY(tsl_blas.Dtrsm_64(l->blas, CUBLAS_SIDE_LEFT, CUBLAS_FILL_MODE_LOWER, CUBLAS_OP_N,
+                                 CUBLAS_DIAG_NON_UNIT, n, n, &one, a, n, x, n));
   TSL_CUDA_TRY(cudaMemcpyAsync(a, x, bytes, cudaMemcpyDeviceToDevice, l->stream));
 done:
   return err;

@@ -19,7 +19,7 @@ void tri_gemm_destroy(tri_gpu *w) {
   tri_gemm *g = w->gemm;
   if (g == NULL) return;
   for (int s = 0; s < TRI_STREAMS; s++) {
-    if (g->handle[s] != NULL) (void)cublasDestroy(g->handle[s]);
+    tsl_blas_destroy(&g->handle[s]);
     if (g->done[s] != NULL) (void)cudaEventDestroy(g->done[s]);
     if (g->stream[s] != NULL) (void)cudaStreamDestroy(g->stream[s]);
   }
@@ -38,8 +38,7 @@ static tsl_err tri_gemm_prepare(tri_gpu *w) {
   for (int s = 0; s < TRI_STREAMS; s++) {
     TSL_CUDA_TRY(cudaStreamCreateWithFlags(&g->stream[s], cudaStreamNonBlocking));
     TSL_CUDA_TRY(cudaEventCreateWithFlags(&g->done[s], cudaEventDisableTiming));
-    TSL_BLAS_TRY(cublasCreate(&g->handle[s]));
-    TSL_BLAS_TRY(cublasSetStream(g->handle[s], g->stream[s]));
+    TSL_TRY(tsl_blas_create(g->stream[s], &g->handle[s]));
   }
 done:
   if (err != TSL_OK) tri_gemm_destroy(w);
@@ -49,14 +48,14 @@ done:
 static cublasStatus_t product(cublasHandle_t handle, int m, int n, int k, float factor,
                               const float *a, const float *b, int ld, float *c, int ldc) {
   const float zero = 0;
-  return cublasSgemm(handle, CUBLAS_OP_N, CUBLAS_OP_T, m, n, k, &factor, a, ld, b, ld, &zero, c,
-                     ldc);
+  return tsl_blas.Sgemm(handle, CUBLAS_OP_N, CUBLAS_OP_T, m, n, k, &factor, a, ld, b, ld, &zero, c,
+                        ldc);
 }
 static cublasStatus_t product(cublasHandle_t handle, int m, int n, int k, double factor,
                               const double *a, const double *b, int ld, double *c, int ldc) {
   const double zero = 0;
-  return cublasDgemm(handle, CUBLAS_OP_N, CUBLAS_OP_T, m, n, k, &factor, a, ld, b, ld, &zero, c,
-                     ldc);
+  return tsl_blas.Dgemm(handle, CUBLAS_OP_N, CUBLAS_OP_T, m, n, k, &factor, a, ld, b, ld, &zero, c,
+                        ldc);
 }
 
 /* Inner products of rows [a, b) of x, places, with columns [c0, c1), times a factor, by handle s

@@ -31,7 +31,7 @@ static void xc_close(tsl_worker **worker) {
   xc_gradient_close(w);
   xc_nonlocal_close(w);
   tsl_gpu_timer_destroy(&w->timer);
-  if (w->blas != NULL) (void)cublasDestroy(w->blas);
+  tsl_blas_destroy(&w->blas);
   if (w->stream != NULL) (void)cudaStreamDestroy(w->stream);
   free(w);
   *worker = NULL;
@@ -46,8 +46,7 @@ static tsl_err open_device(xc_gpu *w, const tsl_device *device) {
   if (w->memory.limit <= 0 || w->memory.limit > (int64_t)n_free) w->memory.limit = (int64_t)n_free;
   TSL_CUDA_TRY(cudaStreamCreateWithFlags(&w->stream, cudaStreamNonBlocking));
   TSL_TRY(tsl_gpu_timer_create(&w->timer));
-  TSL_BLAS_TRY(cublasCreate(&w->blas));
-  TSL_BLAS_TRY(cublasSetStream(w->blas, w->stream));
+  TSL_TRY(tsl_blas_create(w->stream, &w->blas));
 done:
   return err;
 }

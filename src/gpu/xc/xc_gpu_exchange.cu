@@ -136,10 +136,10 @@ static tsl_err add_rows(xc_gpu *w, int64_t first, int64_t end, int64_t lo, int64
   const double one = 1, keep = first > 0 ? 1 : 0;
   for (int64_t q = std::max(lo, first), n; q < hi; q += n) {
     n = std::min(most, hi - q);
-    TSL_BLAS_TRY(cublasDgemm(w->blas, CUBLAS_OP_N, CUBLAS_OP_T, (int)columns, (int)n,
-                             (int)(end - first), &one, (const double *)w->x.fit.data, (int)columns,
-                             (const double *)w->x.metric.data + first * fit + q, (int)fit, &keep,
-                             rows + (q - lo) * columns, (int)columns));
+    TSL_BLAS_TRY(tsl_blas.Dgemm(w->blas, CUBLAS_OP_N, CUBLAS_OP_T, (int)columns, (int)n,
+                                (int)(end - first), &one, (const double *)w->x.fit.data,
+                                (int)columns, (const double *)w->x.metric.data + first * fit + q,
+                                (int)fit, &keep, rows + (q - lo) * columns, (int)columns));
   }
 done:
   return err;
@@ -195,10 +195,10 @@ static tsl_err add_coulomb(xc_gpu *w, const double *rows, int64_t first, int64_t
   const double one = 1, zero = 0;
   const int columns = (int)w->p->n_packed;
   double *beta = (double *)w->gamma.data + first;
-  TSL_BLAS_TRY(cublasDgemv(w->blas, CUBLAS_OP_T, columns, (int)n, &one, rows, columns,
-                           (const double *)w->packed.data, 1, &zero, beta, 1));
-  TSL_BLAS_TRY(cublasDgemv(w->blas, CUBLAS_OP_N, columns, (int)n, &one, rows, columns, beta, 1,
-                           &one, (double *)w->fitted.data, 1));
+  TSL_BLAS_TRY(tsl_blas.Dgemv(w->blas, CUBLAS_OP_T, columns, (int)n, &one, rows, columns,
+                              (const double *)w->packed.data, 1, &zero, beta, 1));
+  TSL_BLAS_TRY(tsl_blas.Dgemv(w->blas, CUBLAS_OP_N, columns, (int)n, &one, rows, columns, beta, 1,
+                              &one, (double *)w->fitted.data, 1));
 done:
   return err;
 }
@@ -211,11 +211,11 @@ static tsl_err add_exchange(xc_gpu *w, int spin, int n_rows) {
   const double one = 1, zero = 0;
   double *x = (double *)w->x.x.data;
   if (m == 0) goto done;
-  TSL_BLAS_TRY(cublasDgemmStridedBatched(
+  TSL_BLAS_TRY(tsl_blas.DgemmStridedBatched(
       w->blas, CUBLAS_OP_N, CUBLAS_OP_N, n, m, n, &one, (const double *)w->x.squares.data, n, nn,
       (const double *)w->x.orbitals.data + spin * nn, n, 0, &zero, x, n, (int64_t)m * n, n_rows));
-  TSL_BLAS_TRY(cublasDsyrk(w->blas, CUBLAS_FILL_MODE_LOWER, CUBLAS_OP_N, n, m * n_rows, &one, x, n,
-                           &one, (double *)w->x.sums.data + spin * nn, n));
+  TSL_BLAS_TRY(tsl_blas.Dsyrk(w->blas, CUBLAS_FILL_MODE_LOWER, CUBLAS_OP_N, n, m * n_rows, &one, x,
+                              n, &one, (double *)w->x.sums.data + spin * nn, n));
 done:
   return err;
 }
@@ -247,11 +247,11 @@ static tsl_err add_products(xc_gpu *w, int spin, int64_t first, int64_t n_rows) 
   double *packed = square + w->x.n_rows * p->n_orbitals * p->n_orbitals, *to = NULL;
   if (m == 0) goto done;
   TSL_TRY(xc_batches_products_place(w->batches, &to));
-  TSL_BLAS_TRY(cublasDgemmStridedBatched(w->blas, CUBLAS_OP_N, CUBLAS_OP_N, n, m, n, &one,
-                                         (const double *)w->x.squares.data, n, nn, c, n, 0, &zero,
-                                         x, n, (int64_t)m * n, rows));
-  TSL_BLAS_TRY(cublasDgemmStridedBatched(w->blas, CUBLAS_OP_T, CUBLAS_OP_N, m, m, n, &one, c, n, 0,
-                                         x, n, (int64_t)m * n, &zero, square, m, mm, rows));
+  TSL_BLAS_TRY(tsl_blas.DgemmStridedBatched(w->blas, CUBLAS_OP_N, CUBLAS_OP_N, n, m, n, &one,
+                                            (const double *)w->x.squares.data, n, nn, c, n, 0,
+                                            &zero, x, n, (int64_t)m * n, rows));
+  TSL_BLAS_TRY(tsl_blas.DgemmStridedBatched(w->blas, CUBLAS_OP_T, CUBLAS_OP_N, m, m, n, &one, c, n,
+                                            0, x, n, (int64_t)m * n, &zero, square, m, mm, rows));
   TSL_CUDA_TRY(cudaMemsetAsync(packed, 0, (size_t)(n_rows * row) * 8, w->stream));
   TSL_LAUNCH(products_kernel,
              dim3((unsigned)tsl_ceil_div(rank * (rank + 1) / 2, BLOCK), (unsigned)n_rows), BLOCK, 0,

@@ -155,12 +155,13 @@ static tsl_err card_product(xc_gpu *w, const xc_rows *rows) {
   const int m = (int)w->p->n_packed, n = (int)rows->n;
   const double *v = (const double *)rows->card.data;
   if (w->phase % 2 == 0)
-    TSL_BLAS_TRY(cublasDgemv(w->blas, CUBLAS_OP_T, m, n, &one, v, m, (const double *)w->packed.data,
-                             1, &one, (double *)w->gamma.data + rows->first, 1));
+    TSL_BLAS_TRY(tsl_blas.Dgemv(w->blas, CUBLAS_OP_T, m, n, &one, v, m,
+                                (const double *)w->packed.data, 1, &one,
+                                (double *)w->gamma.data + rows->first, 1));
   else
-    TSL_BLAS_TRY(cublasDgemv(w->blas, CUBLAS_OP_N, m, n, &one, v, m,
-                             (const double *)w->coefficients.data + rows->first, 1, &one,
-                             (double *)w->fitted.data, 1));
+    TSL_BLAS_TRY(tsl_blas.Dgemv(w->blas, CUBLAS_OP_N, m, n, &one, v, m,
+                                (const double *)w->coefficients.data + rows->first, 1, &one,
+                                (double *)w->fitted.data, 1));
 done:
   return err;
 }

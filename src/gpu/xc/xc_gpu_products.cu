@@ -52,36 +52,36 @@ static void set_shapes(xc_shapes *s, const xc_batch *batch, bool turned, bool ad
 #if CUBLAS_VERSION >= 120500
 static cublasStatus_t grouped(cublasHandle_t blas, const xc_shapes *s, const double *const *a,
                               const double *const *b, double *const *c) {
-  return cublasDgemmGroupedBatched(blas, s->turned, s->plain, s->m, s->n, s->k, s->one, a, s->lda,
-                                   b, s->ldb, s->old, c, s->ldc, s->buckets, s->count);
+  return tsl_blas.DgemmGroupedBatched(blas, s->turned, s->plain, s->m, s->n, s->k, s->one, a,
+                                      s->lda, b, s->ldb, s->old, c, s->ldc, s->buckets, s->count);
 }
 static cublasStatus_t grouped(cublasHandle_t blas, const xc_shapes *s, const float *const *a,
                               const float *const *b, float *const *c) {
-  return cublasSgemmGroupedBatched(blas, s->turned, s->plain, s->m, s->n, s->k, s->one_f, a, s->lda,
-                                   b, s->ldb, s->old_f, c, s->ldc, s->buckets, s->count);
+  return tsl_blas.SgemmGroupedBatched(blas, s->turned, s->plain, s->m, s->n, s->k, s->one_f, a,
+                                      s->lda, b, s->ldb, s->old_f, c, s->ldc, s->buckets, s->count);
 }
 #endif
 
 static cublasStatus_t batched(cublasHandle_t blas, const xc_shapes *s, int i,
                               const double *const *a, const double *const *b, double *const *c) {
-  return cublasDgemmBatched(blas, s->turned[i], s->plain[i], s->m[i], s->n[i], s->k[i], s->one, a,
-                            s->lda[i], b, s->ldb[i], s->old, c, s->ldc[i], s->count[i]);
+  return tsl_blas.DgemmBatched(blas, s->turned[i], s->plain[i], s->m[i], s->n[i], s->k[i], s->one,
+                               a, s->lda[i], b, s->ldb[i], s->old, c, s->ldc[i], s->count[i]);
 }
 static cublasStatus_t batched(cublasHandle_t blas, const xc_shapes *s, int i, const float *const *a,
                               const float *const *b, float *const *c) {
-  return cublasSgemmBatched(blas, s->turned[i], s->plain[i], s->m[i], s->n[i], s->k[i], s->one_f, a,
-                            s->lda[i], b, s->ldb[i], s->old_f, c, s->ldc[i], s->count[i]);
+  return tsl_blas.SgemmBatched(blas, s->turned[i], s->plain[i], s->m[i], s->n[i], s->k[i], s->one_f,
+                               a, s->lda[i], b, s->ldb[i], s->old_f, c, s->ldc[i], s->count[i]);
 }
 
 static cublasStatus_t single(cublasHandle_t blas, const xc_shapes *s, int i, const double *a,
                              const double *b, double *c) {
-  return cublasDgemm(blas, s->turned[i], s->plain[i], s->m[i], s->n[i], s->k[i], s->one, a,
-                     s->lda[i], b, s->ldb[i], s->old, c, s->ldc[i]);
+  return tsl_blas.Dgemm(blas, s->turned[i], s->plain[i], s->m[i], s->n[i], s->k[i], s->one, a,
+                        s->lda[i], b, s->ldb[i], s->old, c, s->ldc[i]);
 }
 static cublasStatus_t single(cublasHandle_t blas, const xc_shapes *s, int i, const float *a,
                              const float *b, float *c) {
-  return cublasSgemm(blas, s->turned[i], s->plain[i], s->m[i], s->n[i], s->k[i], s->one_f, a,
-                     s->lda[i], b, s->ldb[i], s->old_f, c, s->ldc[i]);
+  return tsl_blas.Sgemm(blas, s->turned[i], s->plain[i], s->m[i], s->n[i], s->k[i], s->one_f, a,
+                        s->lda[i], b, s->ldb[i], s->old_f, c, s->ldc[i]);
 }
 
 /* Factors and result of a product, as xc_piece or the pointers behind the pieces have them. */

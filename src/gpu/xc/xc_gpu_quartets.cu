@@ -176,10 +176,10 @@ static tsl_err to_monomials(xc_gpu *w, const double *d, tsl_gpu_buffer *to) {
   double *given = (double *)w->matrix.data, *half = (double *)q->half.data;
   TSL_CUDA_TRY(
       cudaMemcpyAsync(given, d, (size_t)n * (size_t)n * 8, cudaMemcpyHostToDevice, w->stream));
-  TSL_BLAS_TRY(cublasDgemm(w->blas, CUBLAS_OP_N, CUBLAS_OP_N, m, n, n, &one, turn, m, given, n,
-                           &zero, half, m));
-  TSL_BLAS_TRY(cublasDgemm(w->blas, CUBLAS_OP_N, CUBLAS_OP_T, m, m, n, &one, half, m, turn, m,
-                           &zero, (double *)to->data, m));
+  TSL_BLAS_TRY(tsl_blas.Dgemm(w->blas, CUBLAS_OP_N, CUBLAS_OP_N, m, n, n, &one, turn, m, given, n,
+                              &zero, half, m));
+  TSL_BLAS_TRY(tsl_blas.Dgemm(w->blas, CUBLAS_OP_N, CUBLAS_OP_T, m, m, n, &one, half, m, turn, m,
+                              &zero, (double *)to->data, m));
 done:
   return err;
 }
@@ -191,10 +191,10 @@ static tsl_err from_monomials(xc_gpu *w, const tsl_gpu_buffer *sums, double *to)
   const int n = (int)w->p->n, m = (int)q->lists.n_monomials;
   const double one = 1, zero = 0, *turn = (const double *)q->turn.data;
   double *half = (double *)q->half.data, *result = (double *)w->matrix.data;
-  TSL_BLAS_TRY(cublasDgemm(w->blas, CUBLAS_OP_T, CUBLAS_OP_N, n, m, m, &one, turn, m,
-                           (const double *)sums->data, m, &zero, half, n));
-  TSL_BLAS_TRY(cublasDgemm(w->blas, CUBLAS_OP_N, CUBLAS_OP_N, n, n, m, &one, half, n, turn, m,
-                           &zero, result, n));
+  TSL_BLAS_TRY(tsl_blas.Dgemm(w->blas, CUBLAS_OP_T, CUBLAS_OP_N, n, m, m, &one, turn, m,
+                              (const double *)sums->data, m, &zero, half, n));
+  TSL_BLAS_TRY(tsl_blas.Dgemm(w->blas, CUBLAS_OP_N, CUBLAS_OP_N, n, n, m, &one, half, n, turn, m,
+                              &zero, result, n));
   TSL_TRY(tsl_gpu_copy(w, to, result, (size_t)n * (size_t)n * 8));
 done:
   return err;

@@ -78,11 +78,11 @@ static tsl_err subtract_exchange(xc_gpu *w, int spin, int64_t first, int64_t n_r
   TSL_LAUNCH(square_kernel,
              dim3((unsigned)tsl_ceil_div(rank * rank, TRIPLE_BLOCK), (unsigned)n_rows),
              TRIPLE_BLOCK, 0, w->stream, products, p->n_products, m, square);
-  TSL_BLAS_TRY(cublasDgemmStridedBatched(w->blas, CUBLAS_OP_N, CUBLAS_OP_N, n, m, m, &one, c, n, 0,
-                                         square, m, rank * rank, &zero, x, n, (int64_t)m * n,
-                                         rows));
-  TSL_BLAS_TRY(cublasDgemmStridedBatched(w->blas, CUBLAS_OP_N, CUBLAS_OP_T, n, n, m, &one, c, n, 0,
-                                         x, n, (int64_t)m * n, &zero, squares, n, nn, rows));
+  TSL_BLAS_TRY(tsl_blas.DgemmStridedBatched(w->blas, CUBLAS_OP_N, CUBLAS_OP_N, n, m, m, &one, c, n,
+                                            0, square, m, rank * rank, &zero, x, n, (int64_t)m * n,
+                                            rows));
+  TSL_BLAS_TRY(tsl_blas.DgemmStridedBatched(w->blas, CUBLAS_OP_N, CUBLAS_OP_T, n, n, m, &one, c, n,
+                                            0, x, n, (int64_t)m * n, &zero, squares, n, nn, rows));
   TSL_LAUNCH(exchange_kernel, dim3((unsigned)w->triples->lists.n_bras, (unsigned)n_rows), XC_WARP,
              0, w->stream, (const xc_triple_bra *)w->triples->bras.data,
              (const xc_shell *)w->shells.data, squares, p->n, share, p->n_packed, rows_of(w));
@@ -314,8 +314,8 @@ static tsl_err add_pairs(xc_gpu *w, int spin, const tsl_unit *unit, double *prod
   TSL_CUDA_TRY(cudaMemcpyAsync(products, xc_exchange_products(w->problem, spin, 0),
                                (size_t)(unit->hi[0] * p->n_products) * 8, cudaMemcpyHostToDevice,
                                w->stream));
-  TSL_BLAS_TRY(cublasDgemm(w->blas, CUBLAS_OP_T, CUBLAS_OP_N, all, rows, row, &share, products, row,
-                           products + unit->lo[0] * p->n_products, row, &one, pairs, fit));
+  TSL_BLAS_TRY(tsl_blas.Dgemm(w->blas, CUBLAS_OP_T, CUBLAS_OP_N, all, rows, row, &share, products,
+                              row, products + unit->lo[0] * p->n_products, row, &one, pairs, fit));
 done:
   return err;
 }
@@ -336,8 +336,8 @@ tsl_err xc_exchange_pairs(xc_gpu *w, const tsl_unit *unit, double **pairs) {
   TSL_TRY(err);
   TSL_TRY(tsl_alloc(rows, p->n_fit * 8, "weights of pairs", (void **)pairs));
   TSL_CUDA_TRY(cudaMemsetAsync(weights.data, 0, (size_t)bytes, w->stream));
-  TSL_BLAS_TRY(cublasDger(w->blas, (int)p->n_fit, (int)rows, &minus, c, 1, c + unit->lo[0], 1,
-                          (double *)weights.data, (int)p->n_fit));
+  TSL_BLAS_TRY(tsl_blas.Dger(w->blas, (int)p->n_fit, (int)rows, &minus, c, 1, c + unit->lo[0], 1,
+                             (double *)weights.data, (int)p->n_fit));
   for (int s = 0; s < p->n_spin; s++)
     TSL_TRY(add_pairs(w, s, unit, (double *)products.data, (double *)weights.data));
   TSL_TRY(tsl_gpu_copy(w, *pairs, weights.data, bytes));
