@@ -435,7 +435,7 @@ static void roots(void **state) {
     int64_t rank = 0;
     for (int64_t i = 0; i < R * N; i++) factor[i] = sin((double)(i * i));
     good(xc_matrix_outer(N, R, scale, factor, 0, a));
-    good(xc_matrix_roots(N, a, rows, &rank));
+    good(xc_matrix_roots(N, "a test", a, rows, &rank));
     assert_int_equal(rank, R);
     good(xc_matrix_outer(N, rank, 1, rows, 0, sum));
     for (int64_t i = 0; i < N * N; i++) assert_true(fabs(sum[i] - a[i]) < 1e-12 * scale);
@@ -451,14 +451,14 @@ static void roots_refused(void **state) {
   double *a = room(N, N), *rows = room(N, N);
   int64_t rank = -1;
   (void)state;
-  good(xc_matrix_roots(N, a, rows, &rank));
+  good(xc_matrix_roots(N, "a test", a, rows, &rank));
   assert_int_equal(rank, 0);
   a[N + 3] = a[3 * N + 1] = 1; /* eigenvalues 1 and -1, zeros on the diagonal */
-  assert_int_equal(xc_matrix_roots(N, a, rows, &rank), TSL_ERR_NUMERIC);
+  assert_int_equal(xc_matrix_roots(N, "a test", a, rows, &rank), TSL_ERR_NUMERIC);
   a[N + 3] = a[3 * N + 1] = 0, a[0] = 1, a[5 * (N + 1)] = -1e-9;
-  assert_int_equal(xc_matrix_roots(N, a, rows, &rank), TSL_ERR_NUMERIC);
+  assert_int_equal(xc_matrix_roots(N, "a test", a, rows, &rank), TSL_ERR_NUMERIC);
   a[5 * (N + 1)] = NAN;
-  assert_int_equal(xc_matrix_roots(N, a, rows, &rank), TSL_ERR_NUMERIC);
+  assert_int_equal(xc_matrix_roots(N, "a test", a, rows, &rank), TSL_ERR_NUMERIC);
   TSL_FREE_ALL(a, rows);
 }
 

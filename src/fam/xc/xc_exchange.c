@@ -32,7 +32,8 @@ tsl_err xc_put_orbitals(tsl_problem *problem) {
     double *to = orbitals + s * n * n;
     int64_t rank = 0;
     if (take_filled(&xc_own_of(problem)->scf, s, to, &occupied[s])) continue;
-    TSL_TRY(xc_matrix_roots(n, xc_asked_spin(problem, s), to, &rank));
+    TSL_TRY(xc_matrix_roots(n, "a density that exchange is fitted of", xc_asked_spin(problem, s),
+                            to, &rank));
     occupied[s] = (int32_t)rank;
   }
   tsl_field_touch(&problem->fields[XC_IN_ORBITALS]);

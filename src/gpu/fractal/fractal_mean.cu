@@ -114,6 +114,7 @@ static tsl_err open_blas(fractal_gpu *w) {
   TSL_TRY(tsl_blas_create(w->stream, &w->blas));
   TSL_BLAS_TRY(tsl_blas.SetPointerMode(w->blas, CUBLAS_POINTER_MODE_DEVICE));
 done:
+  if (err != TSL_OK) tsl_blas_destroy(&w->blas);
   return err;
 }
 

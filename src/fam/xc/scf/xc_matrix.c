@@ -353,7 +353,7 @@ static double left_over(int64_t n, int64_t rank, const double *a, const double *
   return most;
 }
 
-tsl_err xc_matrix_roots(int64_t n, const double *a, double *rows, int64_t *rank) {
+tsl_err xc_matrix_roots(int64_t n, const char *what, const double *a, double *rows, int64_t *rank) {
   tsl_err err = TSL_OK;
   static const double rounding = 1e-13;
   const lapack_int m = (lapack_int)n;
@@ -368,10 +368,11 @@ tsl_err xc_matrix_roots(int64_t n, const double *a, double *rows, int64_t *rank)
   unpivot(n, found, pivots, work, rows);
   const double left = left_over(n, found, a, rows, work);
   if (!(left <= fmax(1e3, (double)n) * rounding * largest))
-    TSL_FAIL(TSL_ERR_NUMERIC,
-             "a matrix of order %lld with a diagonal up to %g has a negative eigenvalue, or is "
-             "none: its %d roots miss it by %g",
-             (long long)n, largest, (int)found, left);
+    TSL_FAIL(
+        TSL_ERR_NUMERIC,
+        "%s has a negative eigenvalue, or holds NaN: of order %lld, with a diagonal up to %g, its "
+        "%d roots miss it by %g",
+        what, (long long)n, largest, (int)found, left);
   *rank = found;
 done:
   TSL_FREE_ALL(work, pivots);

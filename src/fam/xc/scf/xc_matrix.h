@@ -83,10 +83,10 @@ tsl_err xc_matrix_inverse_factor(int64_t n, const char *what, double *a);
  * Cholesky's factor with complete pivoting (LAPACK's dpstrf), on the host's threads.
  * @param[out] rows  [n][n]; rows [0, *rank) are the r_k, by rising pivots, the others are destroyed
  * @param[out] rank  pivots up to 1e-13 of the largest one are rounding
- * @return TSL_ERR_NUMERIC when they do not add up to the matrix: it has a negative eigenvalue, or
- *         holds NaN
+ * @return TSL_ERR_NUMERIC naming what, when they do not add up to the matrix: it has a negative
+ *         eigenvalue, or holds NaN
  */
-tsl_err xc_matrix_roots(int64_t n, const double *a, double *rows, int64_t *rank);
+tsl_err xc_matrix_roots(int64_t n, const char *what, const double *a, double *rows, int64_t *rank);
 /** Solve a x = b with the factor, on a card where that is held there; b becomes x. */
 tsl_err xc_matrix_solve(int64_t n, const double *factor, double *b);
 
