@@ -1,4 +1,4 @@
-/* The table of functions is filled once, whichever thread is the first. */
+/* The list of functions becomes a table, and what is to be found for it. */
 #include "gpu_blas.cuh"
 
 #include "gpu_library.cuh"
@@ -9,24 +9,18 @@ tsl_blas_functions tsl_blas;
 #define TEXT_(name) #name
 #define TEXT(name) TEXT_(name)
 
-static bool load_blas(void) {
-  void *library = tsl_gpu_library("cublas", CUBLAS_VER_MAJOR);
-  bool whole = library != NULL;
-#define TSL_BLAS(name) \
-  whole = whole && tsl_gpu_function(library, TEXT(cublas##name), &tsl_blas.name);
+static const tsl_gpu_function functions[] = {
+#define TSL_BLAS(name) {TEXT(cublas##name), &tsl_blas.name},
 #include "gpu_blas.def"
-  return whole;
-}
+#undef TSL_BLAS
+};
+static tsl_gpu_library library = {"cublas", CUBLAS_VER_MAJOR, functions,
+                                  sizeof functions / sizeof *functions};
 
 tsl_err tsl_blas_create(cudaStream_t stream, cublasHandle_t *handle) {
   tsl_err err = TSL_OK;
-  static const bool loaded = load_blas();
   *handle = NULL;
-  if (!loaded)
-    TSL_FAIL(TSL_ERR_DEVICE,
-             "cuBLAS is not here (libcublas.so.%d, of the CUDA Toolkit): install it, or compute on "
-             "sockets (run.device: cpu)",
-             CUBLAS_VER_MAJOR);
+  TSL_TRY(tsl_gpu_library_load(&library));
   TSL_BLAS_TRY(tsl_blas.Create(handle));
   TSL_BLAS_TRY(tsl_blas.SetStream(*handle, stream));
 done:

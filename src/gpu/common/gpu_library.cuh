@@ -3,19 +3,30 @@
  * Libraries of the CUDA Toolkit that are loaded when something first needs them: together they take
  * longer to load than many runs last, most runs need none, and a program with cards starts where
  * they are missing.
- *
- * Loaded they stay for the life of the program. Any thread.
  */
 #pragma once
 
-#include <dlfcn.h>
+#include "error.h"
 
-/** libNAME.so.MAJOR, by the search of the dynamic linker, from the folder of the toolkit that this
- *  program was built with, or from where a toolkit usually is; NULL: it is in none. */
-void *tsl_gpu_library(const char *name, int major);
+/** A function of a library. */
+struct tsl_gpu_function {
+  const char *name;
+  void *to; /**< the pointer to functions of its type that gets the address */
+};
 
-/** @return whether the library has the function */
-template <class F> bool tsl_gpu_function(void *library, const char *name, F *out) {
-  *out = (F)dlsym(library, name);
-  return *out != NULL;
-}
+/** A library and what is called of it. */
+struct tsl_gpu_library {
+  const char *name; /**< libNAME.so.MAJOR */
+  int major;
+  const tsl_gpu_function *functions; /**< [n] */
+  int n;
+  bool loaded; /**< then all functions are there */
+};
+
+/**
+ * Load it, if it is not: as the dynamic linker finds it, from the folder of the toolkit that this
+ * program was built with, or from where a toolkit usually is. It stays for the life of the program.
+ * Any thread.
+ * @return TSL_ERR_DEVICE when it is in none, or lacks a function: which, and why
+ */
+tsl_err tsl_gpu_library_load(tsl_gpu_library *library);

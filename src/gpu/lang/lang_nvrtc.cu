@@ -33,34 +33,37 @@ struct nvrtc {
   decltype(&nvrtcGetCUBIN) cubin;
   decltype(&nvrtcGetProgramLogSize) log_size;
   decltype(&nvrtcGetProgramLog) log;
-  bool whole; /* all functions are there */
 };
 
-static nvrtc load_nvrtc(void) {
-  nvrtc n = {};
-  void *l = NULL;
-  for (int major : {13, 12})
-    if (l == NULL) l = tsl_gpu_library("nvrtc", major);
-  if (l == NULL) return n;
-  n.whole = tsl_gpu_function(l, "nvrtcVersion", &n.version) &&
-            tsl_gpu_function(l, "nvrtcGetNumSupportedArchs", &n.n_archs) &&
-            tsl_gpu_function(l, "nvrtcGetSupportedArchs", &n.archs) &&
-            tsl_gpu_function(l, "nvrtcCreateProgram", &n.create) &&
-            tsl_gpu_function(l, "nvrtcDestroyProgram", &n.destroy) &&
-            tsl_gpu_function(l, "nvrtcCompileProgram", &n.compile) &&
-            tsl_gpu_function(l, "nvrtcGetPTXSize", &n.ptx_size) &&
-            tsl_gpu_function(l, "nvrtcGetPTX", &n.ptx) &&
-            tsl_gpu_function(l, "nvrtcGetCUBINSize", &n.cubin_size) &&
-            tsl_gpu_function(l, "nvrtcGetCUBIN", &n.cubin) &&
-            tsl_gpu_function(l, "nvrtcGetProgramLogSize", &n.log_size) &&
-            tsl_gpu_function(l, "nvrtcGetProgramLog", &n.log);
-  return n;
+static nvrtc loaded_nvrtc;
+static const tsl_gpu_function nvrtc_functions[] = {
+    {"nvrtcVersion", &loaded_nvrtc.version},
+    {"nvrtcGetNumSupportedArchs", &loaded_nvrtc.n_archs},
+    {"nvrtcGetSupportedArchs", &loaded_nvrtc.archs},
+    {"nvrtcCreateProgram", &loaded_nvrtc.create},
+    {"nvrtcDestroyProgram", &loaded_nvrtc.destroy},
+    {"nvrtcCompileProgram", &loaded_nvrtc.compile},
+    {"nvrtcGetPTXSize", &loaded_nvrtc.ptx_size},
+    {"nvrtcGetPTX", &loaded_nvrtc.ptx},
+    {"nvrtcGetCUBINSize", &loaded_nvrtc.cubin_size},
+    {"nvrtcGetCUBIN", &loaded_nvrtc.cubin},
+    {"nvrtcGetProgramLogSize", &loaded_nvrtc.log_size},
+    {"nvrtcGetProgramLog", &loaded_nvrtc.log},
+};
+
+static bool load_nvrtc(void) {
+  for (int major : {13, 12}) {
+    tsl_gpu_library library = {"nvrtc", major, nvrtc_functions,
+                               sizeof nvrtc_functions / sizeof *nvrtc_functions};
+    if (tsl_gpu_library_load(&library) == TSL_OK) return true;
+  }
+  return false;
 }
 
-/* Loaded once, for the life of the program. */
+/* Loaded once, for the life of the program; NULL: it is not here. */
 static const nvrtc *the_nvrtc(void) {
-  static const nvrtc n = load_nvrtc();
-  return n.whole ? &n : NULL;
+  static const bool loaded = load_nvrtc();
+  return loaded ? &loaded_nvrtc : NULL;
 }
 
 bool lang_has_nvrtc(const char **why) {

@@ -6,25 +6,16 @@
 
 tsl_solver_functions tsl_solver;
 
-static bool load_solver(void) {
-  void *library = tsl_gpu_library("cusolver", CUSOLVER_VER_MAJOR);
-  bool whole = library != NULL;
-#define TSL_SOLVER(name) \
-  whole = whole && tsl_gpu_function(library, "cusolverDn" #name, &tsl_solver.name);
+static const tsl_gpu_function solver_functions[] = {
+#define TSL_SOLVER(name) {"cusolverDn" #name, &tsl_solver.name},
 #include "gpu_solver.def"
-  return whole;
-}
+#undef TSL_SOLVER
+};
 
 tsl_err linalg_load_solver(void) {
-  tsl_err err = TSL_OK;
-  static const bool loaded = load_solver();
-  if (!loaded)
-    TSL_FAIL(TSL_ERR_DEVICE,
-             "cuSOLVER is not here (libcusolver.so.%d, of the CUDA Toolkit): install it, or "
-             "compute on sockets (run.device: cpu)",
-             CUSOLVER_VER_MAJOR);
-done:
-  return err;
+  static tsl_gpu_library library = {"cusolver", CUSOLVER_VER_MAJOR, solver_functions,
+                                    sizeof solver_functions / sizeof *solver_functions};
+  return tsl_gpu_library_load(&library);
 }
 
 /* ------------------------------------------------------------- diagonalisation */
